@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm._mapped import blocks, in_memory, is_mapped
-from fwsvm._stretches import all_finite
+from fwsvm._mapped import all_finite, blocks, in_memory, is_mapped
 from fwsvm.data import inputs
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -27,6 +26,7 @@ from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.problems import model_files
+from fwsvm.problems.features import scaling_warning
 from fwsvm.problems.machines import (
     NOT_FINITE,
     KernelModel,
@@ -37,7 +37,6 @@ from fwsvm.problems.machines import (
 )
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
 from fwsvm.problems.probability import probabilities
-from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import Result, fit
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method

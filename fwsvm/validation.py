@@ -28,7 +28,7 @@ from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings
-from fwsvm.solvers.unused_options import refuse_what_does_nothing
+from fwsvm.solvers.resolve import refuse_what_does_nothing
 
 MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 

@@ -1,6 +1,7 @@
 """fwsvm.train, predict, save and load: the command line's numbers for files, and the same for arrays."""
 
 import json
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import fwsvm
-from fwsvm import _stretches, scaling
-from fwsvm._mapped import taken_for_large
+from fwsvm import _mapped, scaling
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -23,6 +23,20 @@ X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)
 Y = np.where(X[:, 0] + 0.2 * RNG.normal(size=80) > 0, 3, -2)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
 MASKED = np.ma.masked_greater(X, 1.5)
+
+
+@pytest.fixture
+def map_rows(monkeypatch, tmp_path):
+    """Return what writes an array to a file and maps it as one too large for memory."""
+    monkeypatch.setattr(_mapped, "LARGE", 1)
+    names = count()
+
+    def mapped(array):
+        path = tmp_path / f"{next(names)}.npy"
+        np.save(path, array)
+        return np.load(path, mmap_mode="r")
+
+    return mapped
 
 
 @pytest.fixture(scope="module")
@@ -147,12 +161,12 @@ def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(train
 @pytest.mark.parametrize(
     "settings", [{"gamma": 0.1}, {"kernel": "laplacian", "gamma": 0.1}, {"method": "liblinear"}]
 )
-def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings):
+def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings, map_rows):
     bad = X.copy()
     bad[3, 2] = np.nan
     for scale in ("none", "[0,1]"):
         result = fwsvm.train(X, Y, scale=scale, **settings)
-        for rows in (bad, sparse.csr_array(bad), taken_for_large(bad)):
+        for rows in (bad, sparse.csr_array(bad), map_rows(bad)):
             table = LabelledRows(rows, Y.astype(float))
             for data in (rows, table, Dataset("", table, None, ("3", "-2"), "")):
                 with pytest.raises(UsageError, match="not finite numbers"):
@@ -162,18 +176,18 @@ def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_mapped_rows_are_scaled_some_at_a_time(monkeypatch, form):
+def test_mapped_rows_are_scaled_some_at_a_time(monkeypatch, map_rows, form):
     result = fwsvm.train(X, Y, scale="[0,1]", threads=1)
     expected = fwsvm.predict(result, form(X))
     whole, seen = form(X), []
-    mapped = taken_for_large(X) if form is np.asarray else whole
+    mapped = map_rows(X) if form is np.asarray else whole
     if form is not np.asarray:
-        mapped = sparse.csr_array((taken_for_large(whole.data), whole.indices, whole.indptr), shape=X.shape)
+        mapped = sparse.csr_array((map_rows(whole.data), whole.indices, whole.indptr), shape=X.shape)
     apply = scaling.apply
     monkeypatch.setattr(
         scaling, "apply", lambda rows, ranges: seen.append(rows.shape[0]) or apply(rows, ranges)
     )
-    monkeypatch.setattr(_stretches, "NUMBERS", 40)
+    monkeypatch.setattr(_mapped, "NUMBERS", 40)
     assert (fwsvm.predict(result, mapped) == expected).all()
     assert len(seen) > 4
     assert sum(seen) == len(X)
@@ -283,13 +297,13 @@ def test_a_mistake_in_what_is_predicted_is_one_sentence(trained, tmp_path):
         fwsvm.save(trained, tmp_path / "a.model")
 
 
-def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch, tmp_path):
+def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch, map_rows, tmp_path):
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
     one = np.ascontiguousarray(X)
     other = one[::-1].copy()  # the same ranges
     found = []
     for rows in (one, other):
-        found.append(fwsvm.train(taken_for_large(rows), Y, scale="[0,1]", gamma=1.0).objective)
+        found.append(fwsvm.train(map_rows(rows), Y, scale="[0,1]", gamma=1.0).objective)
         in_memory = fwsvm.train(rows, Y, scale="[0,1]", gamma=1.0)
         assert found[-1] == pytest.approx(in_memory.objective, rel=2e-3)
     assert found[0] != pytest.approx(found[1], rel=1e-2)

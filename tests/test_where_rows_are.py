@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-from fwsvm import _mapped, _stretches, data
+from fwsvm import _mapped, data
 from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
 from fwsvm.data import formats, parsed_copies, partitions
@@ -35,7 +35,7 @@ FORMS = ("memory", "mapped", "text", "partitions")
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Take small files for large ones, and go through them in many stretches."""
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(_stretches, "NUMBERS", 1 << 10)
+    monkeypatch.setattr(_mapped, "NUMBERS", 1 << 10)
     monkeypatch.setattr(partitions, "LEAST", 1 << 14)
     monkeypatch.setattr(text_files, "PIECE_BYTES", 1 << 13)
 

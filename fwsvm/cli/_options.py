@@ -84,7 +84,7 @@ def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def settings_from(options: dict[str, Any]) -> Settings:
     """Return the settings of the options."""
     from fwsvm.data.labels import weights_from_words
-    from fwsvm.solvers.unused_options import refuse_what_does_nothing
+    from fwsvm.solvers.resolve import refuse_what_does_nothing
 
     options["class_weight"] = weights_from_words("--class-weight", options["class_weight"])
     for name in ("parameters", "kernel_parameters"):

@@ -11,7 +11,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fwsvm.experiments.forecast import TimeLeft
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
-    from fwsvm.solvers import Settings
     from fwsvm.solvers.loop import Progress as RunProgress
 
 SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
@@ -287,12 +286,3 @@ def loading(display: Display, *, offline: bool) -> "FetchOptions":
 
     display.enter(Phase.LOAD)
     return FetchOptions.default(offline=offline, bar=lambda name, size: Download(name, size, display))
-
-
-@contextlib.contextmanager
-def training_display(settings: "Settings") -> Iterator[Display]:
-    """Show progress within the block, in which a second process helps to compile."""
-    from fwsvm.solvers.second_compiler import second_compiler
-
-    with Display() as display, second_compiler(settings):
-        yield display

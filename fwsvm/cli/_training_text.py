@@ -34,7 +34,7 @@ def print_problem(
 ) -> None:
     """Print data set, method, problem, kernel and limits before training, and a warning where rows need scaling."""
     from fwsvm.kernels.kernel import family
-    from fwsvm.problems.unscaled import scaling_warning
+    from fwsvm.problems.features import scaling_warning
 
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
@@ -157,15 +157,12 @@ def _stop(resolved: "Resolved") -> str:
 
 def _largest_diagonal(resolved: "Resolved", class_weight: "ClassWeight", data: "Dataset") -> float:
     """Return max K~_ii, in parts of which the meb rule states its goal; of several classes that of all pairs."""
-    from fwsvm._mapped import is_mapped
     from fwsvm.data.labels import encode
-    from fwsvm.kernels.kernel import self_values
-    from fwsvm.kernels.rows import as_rows
-    from fwsvm.problems.simplex_qp import self_values_of_mapped
+    from fwsvm.kernels.source import RowSource
     from fwsvm.solvers.class_weight import of_classes
 
     X, kernel, penalties = data.train.X, resolved.kernel, np.asarray(resolved.C)
-    own = self_values_of_mapped(kernel, X) if is_mapped(X) else self_values(kernel, as_rows(X))
+    own = RowSource(X).diagonal(kernel).values
     if class_weight is not None:
         codes = encode(data.train.labels, data.classes)
         penalties = penalties * of_classes(class_weight, codes, data.classes)[codes]

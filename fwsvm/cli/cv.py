@@ -87,7 +87,7 @@ def command(
     With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._progress import training_display
+    from fwsvm.cli._progress import Display
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.status import Status
 
@@ -97,7 +97,7 @@ def command(
     zero_based = zero_based or is_given(settings.kernel) or None  # index 0 is the number of the row
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
-    with training_display(settings) as display, contextlib.ExitStack() as stack:
+    with Display() as display, contextlib.ExitStack() as stack:
         if scheduler is None:
             others = tuple(name for name in chosen if name != "accuracy")
             found = _here(

@@ -121,7 +121,7 @@ def _here(
     """Train in this process; return result, row, and the exit code if probabilities that were asked for are lacking."""
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._progress import loading, training_display
+    from fwsvm.cli._progress import Display, loading
     from fwsvm.data import inputs
     from fwsvm.data.labels import encode
     from fwsvm.experiments import accuracy
@@ -130,7 +130,7 @@ def _here(
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
-    with training_display(settings) as display:
+    with Display() as display:
         loaded = data_sets.load(
             data,
             test=test,
@@ -166,12 +166,12 @@ def _on_cluster(
 ) -> "tuple[Result, Row]":  # fmt: skip
     """Train on a Dask cluster; return result and row."""
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._progress import training_display
+    from fwsvm.cli._progress import Display
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments import cluster_training
 
     settings = for_cluster(settings)
-    with training_display(settings) as display:
+    with Display() as display:
         display.enter(Phase.LOAD)
         with cluster_training.opened(address, data, test, zero_based=zero_based, scale=scale) as remote:
             resolved = resolve(remote.table, settings)

@@ -69,7 +69,7 @@ def _kernels(method: "Method", asked: tuple[str, ...], *, named: bool) -> list[s
 def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
     """Return labelled training jobs: full and sampled search, and double precision, of columns and of factors."""
     from fwsvm.solvers import FAMILIES
-    from fwsvm.solvers.compile_from_the_end import WITH_NEWTON_STEPS
+    from fwsvm.solvers.second_compiler import WITH_NEWTON_STEPS
 
     jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
     if FAMILIES[method.family].solve_at_once is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm._mapped import RowMatrix, blocks, is_mapped
+from fwsvm._mapped import RowMatrix, blocks
 from fwsvm.data import formats, labels, lockfile
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.download import FetchOptions
@@ -193,7 +193,7 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
 
 def _parts(whole: RowMatrix) -> Iterator[csr_array]:
     """Yield copies of the rows without explicit zeros: all at once, or some of mapped ones at a time."""
-    for some in blocks(whole) if is_mapped(whole) else [slice(0, whole.shape[0])]:
+    for some in blocks(whole):
         X = csr_array(whole[some], copy=True)
         X.eliminate_zeros()
         yield X

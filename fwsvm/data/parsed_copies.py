@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped, never_written
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data.dataset import LARGEST_INT32, LabelledRows, canonical_csr
 from fwsvm.errors import DataError
 from fwsvm.files.folders import BUILDING, parsed_folder
@@ -169,7 +169,7 @@ def _array(path: Path, kind: str, size: int) -> np.ndarray:
         raise ValueError("the array has another size than was written")
     if size < MAPPED_FROM:
         return np.fromfile(path, kind)
-    return never_written(np.asarray(np.memmap(path, kind, "c")))  # plain, as compiled code knows arrays
+    return np.asarray(np.memmap(path, kind, "r"))  # plain, as compiled code knows arrays
 
 
 @contextlib.contextmanager

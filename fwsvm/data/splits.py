@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from fwsvm._mapped import is_mapped, picked
+from fwsvm._mapped import is_mapped
 from fwsvm._memory import require
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import classes, encode
@@ -59,7 +59,7 @@ def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
             "draw fewer to a file with `fwsvm subset`, search on these, and train on all rows with what was found",
             DataError,
         )
-    return replace(table, X=picked(table.X, rows), labels=table.labels[rows])
+    return replace(table, X=table.X[rows], labels=table.labels[rows])
 
 
 def join(tables: list[LabelledRows]) -> LabelledRows:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import picked
-from fwsvm._stretches import stretches
+from fwsvm._mapped import slices
 from fwsvm.data import labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight_writer
@@ -70,9 +69,9 @@ class FormattedLines:
         """Yield rows (their numbers), each with its line end."""
         X = self._table.X
         numbers = X.nnz if isinstance(X, csr_array) else X.size
-        for some in stretches(len(rows), numbers * len(rows) // max(1, X.shape[0])):
+        for some in slices(len(rows), numbers * len(rows) // max(1, X.shape[0])):
             names = [labels.label_text(label) for label in self._table.labels[rows[some]].tolist()]
-            for block in svmlight_writer.text_blocks(picked(X, rows[some]), names):
+            for block in svmlight_writer.text_blocks(X[rows[some]], names):
                 yield from block.splitlines(keepends=True)
 
 

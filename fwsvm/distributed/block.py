@@ -1,6 +1,6 @@
 """A worker's rows: a partition that is read, and what is asked of it. These functions run on workers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,12 +10,13 @@ from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
 from fwsvm.distributed.sums import Sums, sums_of
 from fwsvm.errors import DataError
-from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.limits import refuse_overflow
-from fwsvm.kernels.rows import Rows, as_rows, some_rows
+from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
+from fwsvm.kernels.source import Diagonal, RowSource
+from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
-from fwsvm.solvers.chunking.in_memory import compile_looks
+from fwsvm.solvers.chunking.chunking import compile_looks
 
 
 class Facts(NamedTuple):
@@ -37,6 +38,13 @@ class Facts(NamedTuple):
     counts: np.ndarray
     sums: Sums
     notices: tuple[str, ...]
+
+
+class Weighted(NamedTuple):
+    """Rows, (k, n), and their weights, (k, outputs): of one message to all workers."""
+
+    rows: Rows
+    weights: np.ndarray
 
 
 class Block(NamedTuple):
@@ -86,36 +94,55 @@ def scaled(mine: Block, ranges: Ranges) -> Block:
     return Block(as_rows(scaling.apply(as_csr(mine.rows), ranges)), mine.codes)
 
 
-def sums(mine: Block) -> Sums:
+def feature_sums(mine: Block) -> Sums:
     """Return the sums of a block's rows that are trained on."""
     which = np.flatnonzero(mine.codes >= 0)
     rows = mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which)
     return sums_of(as_csr(rows))
 
 
-def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.ndarray:
-    """Return the largest k(x, x) of each class, shape (classes,); RangeError where values are too large.
+def codes(mine: Block) -> np.ndarray:
+    """Return the class number of each row."""
+    return mine.codes
 
-    What later looks need is compiled on the way.
-    """
-    found = np.full(classes, -np.inf)
-    if len(mine.codes):
-        refuse_overflow(kernel, kernel_name, as_csr(mine.rows))
-        compile_looks(kernel, mine.rows)
-        known = mine.codes >= 0
-        np.maximum.at(found, mine.codes[known], self_values(kernel, mine.rows)[known])
+
+def _trained_on(mine: Block, classes: tuple[int, ...]) -> RowSource:
+    """Return the rows of some classes, far from who asks."""
+    which = np.flatnonzero(np.isin(mine.codes, classes))
+    found = RowSource(mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which))
+    found.is_far = True
     return found
 
 
-def of_ranks(mine: Block, ranks: tuple[tuple[int, np.ndarray], ...]) -> tuple[np.ndarray, Rows]:
-    """Return rows by class and rank, the how-maniest of its class in this partition: numbers here, and the rows."""
-    which = np.concatenate([np.flatnonzero(mine.codes == code)[some] for code, some in ranks])
-    return which, some_rows(mine.rows, which)
+def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: str) -> Diagonal:
+    """Return the kernel's diagonal over the rows of some classes; RangeError where values are too large.
+
+    What sums need is compiled on the way.
+    """
+    source = _trained_on(mine, classes)
+    if not source.shape[0]:
+        return Diagonal(np.zeros(0), 0.0)
+    refuse_overflow(kernel, kernel_name, as_csr(source.take(np.arange(source.shape[0]))))
+    compile_looks(kernel, source)
+    return source.diagonal(kernel)
 
 
-def of_numbers(mine: Block, which: np.ndarray) -> tuple[np.ndarray, Rows]:
-    """Return the classes and the rows of numbers in this partition."""
-    return mine.codes[which], some_rows(mine.rows, which)
+def sums(
+    mine: Block, classes: tuple[int, ...], kernel: Any, messages: list[Weighted], dtype: str
+) -> np.ndarray:
+    """Return the sums of weighted kernel values at the rows of some classes, float64 of shape (k, outputs)."""
+    narrow, rows = np.dtype(dtype).type, _trained_on(mine, classes)
+    targets = in_precision(rows.take(np.arange(rows.shape[0])), narrow)
+    found = np.zeros((targets.height, messages[0].weights.shape[1]))
+    for some in messages if targets.height else []:
+        sources, here = narrowed(in_precision(some.rows, narrow), targets)
+        found += weighted_sums(kernel, sources, np.arange(sources.height), some.weights, here)
+    return found
+
+
+def of_numbers(mine: Block, which: np.ndarray) -> Rows:
+    """Return the rows of numbers in this partition."""
+    return some_rows(mine.rows, which)
 
 
 def right(mine: Block, machine: KernelModel) -> int:

@@ -1,4 +1,4 @@
-"""A machine on its way to workers: a kernel machine goes in messages with some of its support vectors each."""
+"""A machine on its way to workers, and parts of the rows on a cluster that are held out in turn."""
 
 from dataclasses import replace
 from typing import Any

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
 from fwsvm.distributed import block, folds
 from fwsvm.distributed.cluster import Cluster
 from fwsvm.distributed.sums import Sums, added, ranges
-from fwsvm.distributed.working_set import stacked
 from fwsvm.errors import DataError
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.rows import Rows
 
 
 class TableFacts(NamedTuple):
@@ -77,14 +75,14 @@ class RemoteTable:
         self.ranges = None if scale == "none" else ranges(found.sums, found.rows, scale)
         if self.ranges is not None:
             self.blocks = self.futures(block.scaled, self.same(self.ranges))
-            self.found = found._replace(sums=added(self.ask(block.sums)))
+            self.found = found._replace(sums=added(self.ask(block.feature_sums)))
 
     def without(self, held_out: Sequence[folds.HeldOutPart]) -> "RemoteTable":
         """Return a table that lacks rows of each partition; features, and rows' numbers, stay those of all."""
         rest = copy.copy(self)
         rest.blocks = self.futures(folds.without, held_out)
         counts = rest.ask(folds.counts, rest.same(len(self.found.classes)))
-        rest.found = self.found._replace(counts=np.array(counts), sums=added(rest.ask(block.sums)))
+        rest.found = self.found._replace(counts=np.array(counts), sums=added(rest.ask(block.feature_sums)))
         return rest
 
     def ask(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
@@ -99,53 +97,24 @@ class RemoteTable:
         """Return an argument that is the same for all partitions."""
         return [value] * len(self.blocks)
 
-    def of_ranks(
-        self, code: int, other: int, ranks: np.ndarray, others: np.ndarray
-    ) -> tuple[np.ndarray, Rows]:
-        """Return rows of two classes by their ranks, each how-manieth of its class: their numbers, and the rows.
-
-        Both come class by class and ascending, as the ranks do.
-        """
-        shares = zip(self._of_rank(code, ranks), self._of_rank(other, others), strict=True)
-        asked = [((code, mine), (other, theirs)) for mine, theirs in shares]
-        answers = self.ask(block.of_ranks, asked)
-        cuts = [len(mine) for (_, mine), _ in asked]
-        numbers = [which + start for (which, _), start in zip(answers, self.starts, strict=False)]
-        order = np.argsort(
-            np.concatenate([np.arange(len(some)) >= cut for some, cut in zip(numbers, cuts, strict=True)]),
-            kind="stable",
-        )
-        X = stacked([rows for _, rows in answers], self.found.features)
-        return np.concatenate(numbers)[order], some_rows(X, order)
-
-    def _of_rank(self, code: int, ranks: np.ndarray) -> list[np.ndarray]:
-        """Return the ranks in each partition of ranks in all of them, ascending."""
-        ends = np.cumsum(self.found.counts[:, code])
-        cuts = np.searchsorted(ranks, ends)
-        return [
-            some - before for some, before in zip(np.split(ranks, cuts[:-1]), [0, *ends[:-1]], strict=True)
-        ]
-
-    def shares(self, numbers: np.ndarray, *values: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-        """Return for each partition which of ascending numbers are its own, from its start on, and their values."""
+    def rows(self, numbers: np.ndarray) -> Rows:
+        """Return the rows of ascending numbers."""
         cuts = np.searchsorted(numbers, self.starts[1:-1])
         own = zip(np.split(numbers, cuts), self.starts[:-1], strict=True)
-        return list(
-            zip(
-                [some - start for some, start in own], *(np.split(some, cuts) for some in values), strict=True
-            )
-        )
+        answers = self.ask(block.of_numbers, [some - start for some, start in own])
+        return stacked(answers, self.found.features)
 
-    def of_numbers(self, numbers: np.ndarray) -> tuple[np.ndarray, csr_array]:
-        """Return the classes and the rows of ascending numbers."""
-        answers = self.ask(block.of_numbers, [which for (which,) in self.shares(numbers)])
-        codes = np.concatenate([codes for codes, _ in answers])
-        return codes, block.as_csr(stacked([rows for _, rows in answers], self.found.features))
 
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row in memory, on average."""
-        return 12.0 * self.found.stored / max(1, self.found.rows) + 8.0
+def stacked(parts: Sequence[Rows], features: int) -> Rows:
+    """Return tables of rows one below the other."""
+    ends = np.cumsum([0, *(len(rows.values) for rows in parts)])
+    starts = [rows.starts[:-1] + end for rows, end in zip(parts, ends, strict=False)]
+    return Rows(
+        np.concatenate([np.zeros(0), *(rows.values for rows in parts)]),
+        np.concatenate([np.zeros(0, np.int32), *(rows.columns for rows in parts)]),
+        np.concatenate([*starts, ends[-1:]]).astype(np.int64),
+        features,
+    )
 
 
 def name_of(partitions: Sequence[Partition]) -> str:

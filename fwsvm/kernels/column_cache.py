@@ -1,5 +1,6 @@
 """A cache of kernel matrix columns within a memory budget; misses are computed in blocks, victims drawn at random."""
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from fwsvm.kernels.dense_tiles import (
     pack_left_block,
 )
 from fwsvm.kernels.kernel import own_terms_and_values
-from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import (
     NARROW,
@@ -22,14 +22,14 @@ from fwsvm.kernels.sparse_tiles import (
     LeftBlock,
     clear,
     empty_left_block,
-    fill,
+    fill_block,
     fill_range,
     no_left_block,
     scatter,
     threads_for,
-)
-from fwsvm.numerics.call_by_address import address_of, call
+)  # fmt: skip
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.machine import address_of, call
 from fwsvm.numerics.random import below, stream
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
@@ -241,41 +241,39 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
     if len(columns.tiles.numbers):
         fill_dense_columns(columns.kernel, columns.tiles, wanted, columns.cached, lines, threads)
     else:
-        _fill_sparse(columns, wanted, lines)
+        width = NARROW if len(wanted) <= NARROW else WIDE
+        rows, own, every = columns.rows, columns.own, columns.all_rows
+        fill_block(
+            columns.kernel,
+            columns.left_block,
+            width,
+            rows,
+            own,
+            wanted,
+            every,
+            columns.cached,
+            lines,
+            threads,
+        )
     columns.cached[lines, wanted] = columns.itself[wanted]
 
 
-def get_columns(
-    columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return an array, and in which of its lines the columns ``wanted`` (at most 64) are.
-
-    They are cached if there is room for twice as many; else they are computed for this call, with the same bits.
-    """
-    missing = wanted[columns.slot_of[wanted] < 0].astype(np.int32)
-    if 2 * len(wanted) <= len(columns.row_of):
-        if len(missing):
-            compute(columns, missing, priority)
-        if (lines := columns.slot_of[wanted]).min() >= 0:  # none evicted another
-            return columns.cached, lines
-    lent, lines = np.empty((len(wanted), len(columns.slot_of)), columns.cached.dtype), np.arange(len(wanted))
-    if len(columns.tiles.numbers):
-        threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
-        which = wanted.astype(np.int32)
-        fill_dense_columns(columns.kernel, columns.tiles, which, lent, lines, threads)
-    else:
-        kernel_matrix(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
-    lent[lines, wanted] = columns.itself[wanted]
-    columns.counts[EVALUATIONS] += lent.size
-    return lent, lines.astype(np.int32)  # the type of slots: one version to compile
+def provide(
+    columns: ColumnCache, rows: np.ndarray, announce: Callable[[float], None] = lambda _: None
+) -> None:
+    """Cache the columns of all these rows at the same time; ``announce`` is told what part of them is there."""
+    priority, wanted = np.zeros(len(columns.slot_of)), 0
+    priority[rows] = 1.0
+    while len(missing := rows[columns.slot_of[rows] < 0]):
+        wanted = wanted or len(missing)
+        announce(1.0 - len(missing) / wanted)
+        compute(columns, missing[:WIDE].astype(np.int32), priority)
 
 
-def _fill_sparse(columns: ColumnCache, wanted: np.ndarray, lines: np.ndarray) -> None:
-    count, m = len(wanted), len(columns.slot_of)
-    width = NARROW if count <= NARROW else WIDE
-    used = scatter(columns.left_block, columns.rows, columns.own, wanted, width)
-    fill(
-        columns.kernel, columns.left_block, width, count, columns.rows, columns.own, columns.all_rows, m,
-        columns.cached, lines, columns.threads,
-    )  # fmt: skip
-    clear(columns.left_block, used)
+def pieces(columns: ColumnCache, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the rows, some at a time, whose columns are cached until the next come."""
+    step = min(WIDE, max(1, len(columns.row_of) // 2))
+    for first in range(0, len(rows), step):
+        some = rows[first : first + step]
+        provide(columns, some)
+        yield some

@@ -19,7 +19,7 @@ from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.numerics.formulas import muladd
+from fwsvm.numerics.simd import muladd
 from fwsvm.parameters import labelled, types_of, values
 from fwsvm.plugins import add_to_registry, entry_of
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from fwsvm.kernels.kernel import alone, apart, itself, pair, register, value
 from fwsvm.kernels.widths import Width, mean_absolute_distance
-from fwsvm.numerics.formulas import absolute, exp, maximum
+from fwsvm.numerics.simd import absolute, exp, maximum
 
 
 @register(

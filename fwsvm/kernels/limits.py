@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, largest_of
 from fwsvm.errors import RangeError
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows, as_rows
-from fwsvm.kernels.survey import largest_of
 
 LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
 SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
@@ -33,7 +32,7 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
     if _largest(kernel, bound)[0] <= LARGEST:
         return
     row, most = 0, -np.inf
-    for some in blocks(X) if is_mapped(X) else [slice(0, X.shape[0])]:
+    for some in blocks(X):
         place, found = _most(kernel, as_rows(X[some]))
         if not found <= most:
             row, most = some.start + place, found

@@ -1,9 +1,23 @@
-"""The polynomial kernel (gamma <x, z> + coef0)^degree, and the papers' quadratic one, (gamma <x, z>)^2."""
+"""The linear kernel <x, z>, (gamma <x, z> + coef0)^degree, and the papers' quadratic one, (gamma <x, z>)^2."""
 
 from typing import NamedTuple
 
 from fwsvm.kernels.kernel import Range, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
+
+
+@register("linear", "<x, z>", libsvm="linear")
+@of_inner_products
+class Linear(NamedTuple):
+    """No parameter; ``scale`` stays 1 (a NamedTuple needs a field to have a type of its own)."""
+
+    scale: float = 1.0
+
+
+@value.implements(Linear)
+def _inner_product(kernel, total, own_x, own_z):
+    return total
+
 
 MOST_DEGREE = 1000  # a value takes as many multiplications: a hostile degree would never end
 WIDTHS = {"default": Width(mean_squared_distance, "1 / D")}  # 003 section 5.8

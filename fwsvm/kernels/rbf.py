@@ -4,21 +4,19 @@ Three conventions of the default width are in circulation: 003 and 000 print gam
 README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean squared distance of two rows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.kernel import apart, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
-from fwsvm.numerics.formulas import exp, maximum, muladd
+from fwsvm.numerics.simd import exp, maximum, muladd
 
 LIBCVM_SAMPLE = 5000
 
 
-def _of_a_sample(X: Any, counts: np.ndarray | None) -> float:
+def _of_a_sample(X: RowMatrix) -> float:
     """Return D of every so many rows, about `LIBCVM_SAMPLE`, as LIBCVM's program does."""
-    step = -(-X.shape[0] // LIBCVM_SAMPLE)
-    return mean_squared_distance(X[::step], counts[::step] if counts is not None else None)
+    return mean_squared_distance(X[:: -(-X.shape[0] // LIBCVM_SAMPLE)])
 
 
 @register(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, for_compiled, is_mapped
+from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.numerics.compile import njit
 
 
@@ -48,11 +48,16 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
         return _stored(np.asarray(X, np.float64), dtype)
     compressed: Any = canonical(X)
     return Rows(
-        for_compiled(np.ascontiguousarray(compressed.data, dtype=dtype)),
-        for_compiled(np.ascontiguousarray(compressed.indices, dtype=np.int32)),
-        for_compiled(np.ascontiguousarray(compressed.indptr, dtype=np.int64)),
+        _writable(compressed.data, dtype),
+        _writable(compressed.indices, np.int32),
+        _writable(compressed.indptr, np.int64),
         int(X.shape[1]),
     )
+
+
+def _writable(array: np.ndarray, dtype: type) -> np.ndarray:
+    """Return the array in a type, a copy if it is read-only: compiled code takes that for another type."""
+    return np.require(array, dtype, ["C", "W"])
 
 
 def canonical(X: Any) -> RowMatrix:
@@ -71,7 +76,7 @@ def _stored(X: np.ndarray, dtype: type) -> Rows:
     starts = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(X, axis=1), out=starts[1:])
     values, columns = np.empty(starts[-1]), np.empty(starts[-1], np.int32)
-    _store(for_compiled(np.ascontiguousarray(X)), starts, values, columns)
+    _store(_writable(X, np.float64), starts, values, columns)
     return Rows(values.astype(dtype, copy=False), columns, starts, X.shape[1])
 
 
@@ -85,12 +90,16 @@ def _store(X, starts, values, columns):
                 to += 1
 
 
-def as_they_lie(X: RowMatrix) -> Rows:
+def as_they_lie(X: RowMatrix | Rows) -> Rows:
     """Return the rows of an (m, n) array without a copy of mapped ones; dense ones of these have no ``columns``."""
-    if isinstance(X, np.ndarray) and is_mapped(X):
-        m, n = X.shape
-        return Rows(for_compiled(X.reshape(-1)), None, n * np.arange(m + 1, dtype=np.int64), n)  # type: ignore[arg-type]
-    return as_rows(X)
+    if isinstance(X, Rows):
+        return X
+    if not is_mapped(X):
+        return as_rows(X)
+    m, n = X.shape
+    if isinstance(X, np.ndarray):
+        return Rows(X.reshape(-1), None, n * np.arange(m + 1, dtype=np.int64), n)  # type: ignore[arg-type]
+    return Rows(X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64), n)
 
 
 def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.kernel import pair, value
+from fwsvm.kernels.kernel import own_terms, pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit, overload
+from fwsvm.numerics.machine import compare_exchange
 from fwsvm.numerics.simd import broadcast, load, store, transpose
-from fwsvm.numerics.threads import in_shares
+from fwsvm.numerics.threads import in_shares, together
 
 WIDE, NARROW = 64, 8
 TILE = 64  # rows whose values are buffered, then transposed and written column by column
@@ -194,15 +195,61 @@ def threads_for(rows: Any, size: int, count: int, threads: int) -> int:
 overload(threads_for)(lambda *_: threads_for)
 
 
-def fill(
-    kernel: Any, left_block: LeftBlock, width: int, count: int, rows: Rows, own: np.ndarray, which: np.ndarray,
-    size: int, out: np.ndarray, lines: np.ndarray, threads: int,
+def fill_block(
+    kernel: Any, left_block: LeftBlock, width: int, rows: Rows, own: np.ndarray, block: np.ndarray, which: np.ndarray,
+    out: np.ndarray, lines: np.ndarray, threads: int,
 ) -> None:  # fmt: skip
-    """Do `fill_range` for the first ``size`` rows of ``which``, on several threads where that is faster."""
-    parts = threads_for(rows, size, count, threads)
+    """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]``, on several threads where that is faster."""
+    used, size, count = scatter(left_block, rows, own, block, width), len(which), len(block)
     in_shares(
         lambda first, last: fill_range(
             kernel, left_block, width, count, rows, own, which, first, last, out, lines
         ),
-        size, parts, TILE,
+        size, threads_for(rows, size, count, threads), TILE,
     )  # fmt: skip
+    clear(left_block, used)
+
+
+def kernel_matrix(
+    kernel: Any, rows: Rows, first: np.ndarray, second: np.ndarray, out: np.ndarray, threads: int = 1
+) -> None:
+    """Write k(rows[first[i]], rows[second[j]]) to ``out[i, j]``, in the precision of ``rows``."""
+    first, second = (np.ascontiguousarray(which, dtype=np.int32) for which in (first, second))
+    left_block, own = empty_left_block(rows), own_terms(kernel, rows)
+    for start in range(0, len(first), WIDE):
+        some = first[start : start + WIDE]
+        lines = np.arange(start, start + len(some))
+        fill_block(kernel, left_block, WIDE, rows, own, some, second, out, lines, threads)
+
+
+def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int) -> None:
+    """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once.
+
+    ``own`` are the rows' own terms, (m,); as many ``threads`` share the work as there are blocks for.
+    """
+    claimed = np.zeros(-(-rows.height // WIDE), np.int64)
+    together(
+        lambda _: _fill_blocks(kernel, empty_left_block(rows), rows, own, claimed, out),
+        min(threads, len(claimed)),
+    )
+
+
+@njit
+def _fill_blocks(kernel, left_block, rows, own, claimed, out):
+    """Write the values of those blocks of 64 rows that no other thread has claimed.
+
+    A block meets the rows from its first on; the values with those before it are mirror images.
+    """
+    m = own.size
+    every, lines = np.arange(m).astype(np.int32), np.arange(m)
+    for block in range(claimed.size):
+        if not compare_exchange(claimed, block, 0, 1):
+            continue
+        start, stop = block * WIDE, min(block * WIDE + WIDE, m)
+        used = scatter(left_block, rows, own, every[start:stop], WIDE)
+        fill_range(kernel, left_block, WIDE, stop - start, rows, own, every, start, m, out, lines[start:stop])
+        clear(left_block, used)
+        for r in range(start, m):
+            line = out[r]
+            for c in range(start, stop):
+                line[c] = out[c, r]

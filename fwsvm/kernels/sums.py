@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm import phases
-from fwsvm.kernels.dense_sums import add_sums_of_rows
-from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
+from fwsvm.kernels.dense_tiles import HEIGHT, add_sums_of_rows, empty_dense_tiles, is_dense, pack_rows
 from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows

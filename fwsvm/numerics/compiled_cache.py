@@ -23,7 +23,7 @@ from fwsvm.files.folders import code_folder
 PACKAGE = Path(__file__).parents[1]
 # the version is a line of __init__.py
 READING = ("__init__.py", "numerics", "data", "scaling", "_occurring.py")  # sources that read files
-SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py", "_stretches.py")
+SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py")
 
 
 @functools.cache
@@ -67,9 +67,14 @@ def source_folder(module: str) -> Path:
     return code_folder() / package_digest(*sources)[:16]
 
 
+def kept_functions() -> int:
+    """Return how many functions of the methods are kept."""
+    return sum(1 for _ in source_folder("fwsvm.solvers").rglob("*.nbc"))
+
+
 def is_cache_empty() -> bool:
     """Return whether there is no machine code of the methods yet, as before the first run."""
-    return not any(source_folder("fwsvm.solvers").rglob("*.nbc"))
+    return not kept_functions()
 
 
 class SourceKeyedCache(FunctionCache):  # type: ignore[misc]  # numba has no types

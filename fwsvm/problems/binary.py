@@ -6,6 +6,7 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.source import RowSource
 
 
 class Binary(NamedTuple):
@@ -13,7 +14,7 @@ class Binary(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray, csr_array or `Rows` of float64, shape (m, n)
+    X : ndarray, csr_array or `Rows` of float64, or RowSource, shape (m, n)
     y : ndarray of float64, shape (m,), +1 or -1
     penalties : ndarray of float64, shape (m,)
         C_i, the penalty times the row's weight.
@@ -21,7 +22,7 @@ class Binary(NamedTuple):
         Seeds this problem's random numbers: (seed, number of the subproblem).
     """
 
-    X: RowMatrix | Rows
+    X: RowMatrix | Rows | RowSource
     y: np.ndarray
     penalties: np.ndarray
     stream: tuple[int, ...]

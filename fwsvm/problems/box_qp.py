@@ -15,14 +15,12 @@ Rows without any feature have g = 1 whatever w is: alpha_i is min(U_i, 1 / r_i) 
 to D alike, and are left out of the problem.
 """
 
-from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import is_mapped, let_go
-from fwsvm._stretches import stretches
+from fwsvm._mapped import slices
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import SCALE
 from fwsvm.kernels.rows import Rows
@@ -97,8 +95,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
         rows_used, rows.features, float(bias),
         float(penalties[np.diff(rows.starts) == 0].sum()) if len(rows_used) < rows.height else 0.0,
     )  # fmt: skip
-    for _, part in parts(qp):
-        _set_curvature(part)
+    _set_curvature(qp)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):
         raise UsageError(
@@ -212,36 +209,6 @@ def shortfall(point, alpha, g):
     return -alpha * (g + 0.5 * point.ridge * alpha)
 
 
-def parts(qp: BoxQP) -> Iterator[tuple[slice, BoxQP]]:
-    """Yield the problem, or where its rows are mapped the problem of some points each, and which points these are."""
-    if not is_mapped(qp.values) or not len(qp.points):
-        yield slice(0, len(qp.points)), qp
-        return
-    for some in stretches(len(qp.points), len(qp.values)):
-        points = qp.points[some]
-        yield some, qp._replace(points=points, rows=qp.rows[some])
-        first, end = int(points["first"][0]), int(points["end"][-1])
-        for array in (qp.values, qp.columns):
-            if array is not None:
-                let_go(array, slice(first, end))
-
-
-def weights_of_parts(qp: BoxQP, alpha: np.ndarray) -> np.ndarray:
-    """Return `weights_of`, which of mapped rows has no more than some in memory."""
-    found = [weights_of(part, alpha[some]) for some, part in parts(qp)]
-    return found[0] if len(found) == 1 else np.sum(found, axis=0)
-
-
-def margins_of_parts(qp: BoxQP, w: np.ndarray) -> np.ndarray:
-    """Return `margins_of`, which of mapped rows has no more than some in memory."""
-    if not is_mapped(qp.values):
-        return np.asarray(margins_of(qp, w))
-    margins = np.empty(len(qp.points))
-    for some, part in parts(qp):
-        margins[some] = margins_of(part, w)
-    return margins
-
-
 @njit
 def weights_of(qp, alpha):
     """Return w = sum_i y_i alpha_i x_i from scratch, shape (n + 1,), for alpha of shape (m,)."""
@@ -259,3 +226,79 @@ def margins_of(qp, w):
     for i in range(len(margins)):
         margins[i] = qp.points[i].y * product_with_row(qp, w, i)
     return margins
+
+
+AT_ONCE = 1 << 22  # rows of which vectors are no matter for memory
+
+
+class Rounding(NamedTuple):
+    """How far rounding of the products <w, x_i> may take P - D, and any entry of the gradient."""
+
+    gap: float
+    gradient: float
+
+
+class BoxCertificate(NamedTuple):
+    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient, rounding."""
+
+    primal: float
+    dual: float
+    gap: float
+    least: float
+    most: float
+    rounding: Rounding
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in parts of P, which is positive: no w without loss is shorter than none. Rounding may take it."""
+        return self.gap / self.primal if self.primal > 0.0 else np.inf
+
+
+def certificate(
+    qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray | None = None
+) -> BoxCertificate:
+    """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,).
+
+    ``margins`` (m,), of `margins_of`, where they are known.
+    """
+    margins = margins_of(qp, w) if margins is None else margins
+    gap, least, most = gap_and_range(qp, alpha, margins)
+    dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
+    return BoxCertificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
+
+
+@np.errstate(over="ignore")
+def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
+    """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
+
+    A product of k numbers is off by about eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it
+    by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
+    """
+    if len(qp.points) > AT_ONCE:
+        some = slices(len(alpha), len(alpha))
+        found = [_rounding(qp.points[part], alpha[part], w, margins[part]) for part in some]
+        return Rounding(sum(one.gap for one in found), max(one.gradient for one in found))
+    return _rounding(qp.points, alpha, w, margins)
+
+
+def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
+    size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
+    numbers = (points["end"] - points["first"]).astype(np.float64)
+    off = np.finfo(np.float64).eps * size * np.sqrt(np.maximum(1.0, numbers / 16.0))
+    lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]
+    hinge = ridge == 0.0
+    slope = np.where(hinge, np.where(lack > 0.0, points["upper"], 0.0), lack / np.where(hinge, 1.0, ridge))
+    return Rounding(float((slope + alpha) @ off), float(off.max(initial=0.0)))
+
+
+@njit
+def gap_and_range(qp, alpha, margins):
+    """Return P - D, a sum of terms >= 0, and the range of the projected gradient, at margins y_i <w, x_i>, (m,)."""
+    gap, least, most = 0.0, np.inf, -np.inf
+    for i in range(len(alpha)):
+        point = qp.points[i]
+        g = 1.0 - margins[i] - point.ridge * alpha[i]
+        gap += shortfall(point, alpha[i], g)
+        violation = projected(point, alpha[i], g)
+        least, most = min(least, violation), max(most, violation)
+    return gap, least, most

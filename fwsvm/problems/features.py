@@ -1,4 +1,4 @@
-"""Rows as a machine takes them: with its features, each at most once, and scaled as the training rows were."""
+"""Rows as a machine takes them: with its features, scaled as the training rows were; and whether they are uneven."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks
-from fwsvm._memory import require
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.precomputed import refuse_other_rows
 
@@ -41,8 +41,7 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     Raises
     ------
     DataError
-        A value cannot be scaled, a kernel value that is to be given is not there, or the rows do not fit in the memory
-        available once they have the machine's features or are scaled.
+        A value cannot be scaled, or a kernel value that is to be given is not there.
     """
     if isinstance(machine, KernelModel) and takes_kernel_values(machine):
         refuse_other_rows(X, None if machine.foreign else machine.features - 1)
@@ -89,11 +88,9 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     if n == features:
         return X, 0
     if isinstance(X, csr_array):
-        _require(2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes, X, features)
         resized = X.copy()
         resized.resize(X.shape[0], features)
         return resized, int(X.count_nonzero() - resized.count_nonzero())
-    _require(X.itemsize * X.shape[0] * features, X, features)
     if n < features:
         padded = np.zeros((X.shape[0], features), X.dtype)
         padded[:, :n] = X
@@ -102,7 +99,12 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     return np.ascontiguousarray(X[:, :features]), ignored
 
 
-def _require(needed: int, X: RowMatrix, features: int) -> None:
-    """Refuse to bring rows to so many features where the bytes needed are not available."""
-    what = f"bringing {X.shape[0]:,} rows to the {features:,} features of the model"
-    require(needed, what, "predict fewer rows at a time", DataError)
+def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:
+    """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
+    if kernel.given:
+        return ""
+    found = scaling.uneven(X)
+    if found is None:
+        return ""
+    so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
+    return found.sentence(so, remedy)

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped, stacked
+from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
 from fwsvm._memory import require
-from fwsvm._stretches import all_finite
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
-from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
@@ -98,15 +96,12 @@ class KernelModel:
         DataError
             Rows of a precomputed kernel that lack values with support vectors.
         """
-        if is_mapped(X):
-            return _by_blocks(self, X, threads)
+        _require_room(X, len(self.biases), len(self.counts))
         if isinstance(self.kernel, Precomputed):
-            _require_room(X, (1, len(self.biases)), len(self.counts))
             found = precomputed.decision(self.support, self.pair_weights(), X) + self.biases
             return _of_finite_rows(found, X)
-        return _decisions(
-            self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None], X, threads
-        )[0]  # fmt: skip
+        one = self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None]
+        return _decisions(*one, X, threads)[0]
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
@@ -133,20 +128,21 @@ def _decisions(
         kernels make finite values; or too little memory.
     """
     refuse_other_width(X, support.shape[1])
-    _require_room(X, biases.shape, len(counts), support)
-    given = as_rows(X)
-    if not all_finite(given.values):
-        raise UsageError(NOT_FINITE)
-    vectors, rows = narrowed(as_rows(support), given)
-    ends, K, machines = np.concatenate([[0], np.cumsum(counts)]), len(counts), len(biases)
-    decisions = np.tile(biases[:, None], (1, rows.height, 1))
+    vectors, ends, K = as_rows(support), np.concatenate([[0], np.cumsum(counts)]), len(counts)
+    decisions = np.tile(biases[:, None], (1, X.shape[0], 1))
     pairs = list(combinations(range(K), 2))
-    for c in range(K):
-        mine = [p for p, pair in enumerate(pairs) if c in pair]
-        which = np.arange(ends[c], ends[c + 1])
-        weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), machines * (K - 1))
-        sums = weighted_sums(kernel, vectors, which, weights, rows, threads)
-        decisions[:, :, mine] += sums.reshape(rows.height, machines, K - 1).swapaxes(0, 1)
+    for some in blocks(X, DECIDED):
+        given = as_rows(X[some])
+        if not all_finite(given.values):
+            raise UsageError(NOT_FINITE)
+        sources, rows = narrowed(vectors, given)
+        for c in range(K):
+            mine = [p for p, pair in enumerate(pairs) if c in pair]
+            which = np.arange(ends[c], ends[c + 1])
+            weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), len(biases) * (K - 1))
+            sums = weighted_sums(kernel, sources, which, weights, rows, threads)
+            sums = sums.reshape(rows.height, len(biases), K - 1).swapaxes(0, 1)
+            decisions[:, some, mine] += sums
     return decisions
 
 
@@ -166,33 +162,11 @@ def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:
     return decision
 
 
-def _require_room(
-    X: RowMatrix, outputs: tuple[int, ...], classes: int, support: RowMatrix | None = None
-) -> None:
-    """Refuse to decide on the rows of X where that does not fit in the memory available, with `UsageError`.
-
-    ``outputs`` (machines, columns) are the decision values a row; ``classes`` vote, 0 where none does. Kernel values
-    with ``support`` need a table of its rows.
-    """
-    m, (machines, columns) = X.shape[0], outputs
-    read = 12 * X.size if isinstance(X, np.ndarray) else 0  # dense rows are copied without their zeros
-    values = 2 * 8 * m * machines * columns + 4 * (m * columns + 3 * columns * classes + m * classes)
-    table = 0 if support is None else _table_bytes(support, X)
-    what = f"predicting rows ({m:,}, with {columns:,} decision values each)"
-    remedy = "predict fewer rows at a time" if values + read > table else "give the process more memory"
-    require(values + read + table, what, remedy)
-
-
-def _table_bytes(support: RowMatrix, X: RowMatrix) -> int:
-    """Return what copies of the rows, and the table of support vectors, take while kernel values are computed."""
-    if isinstance(support, np.ndarray):
-        lengths, copies = np.count_nonzero(support, axis=1), 2 * 12 * support.size
-    else:
-        lengths, copies = np.diff(support.indptr), 0
-    features, kept = support.shape[1], int(lengths.sum())
-    if features > 4 * (kept + X.size):  # `narrowed` numbers what features there are, of sorted copies
-        features, copies = kept + X.size, copies + 40 * (kept + X.size)
-    return copies + left_block_bytes(features, int(np.sort(lengths)[-WIDE:].sum()), 8)
+def _require_room(X: RowMatrix, outputs: int, classes: int) -> None:
+    """Refuse to decide on the rows of X where decision values and votes do not fit in memory, with `UsageError`."""
+    needed = X.shape[0] * (20 * outputs + 4 * classes)
+    what = f"predicting rows ({X.shape[0]:,}, with {outputs:,} decision values each)"
+    require(needed, what, "predict fewer rows at a time")
 
 
 def decisions_together(
@@ -276,12 +250,12 @@ class LinearModel:
         UsageError
             Rows of another number of features, values that are not finite, or too little memory.
         """
-        if is_mapped(X):
-            return _by_blocks(self, X, 1)
         refuse_other_width(X, self.features)
-        _require_room(X, (1, len(self.weights)), 0)
-        found = np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
-        return _of_finite_rows(found, X)
+        _require_room(X, len(self.weights), 0)
+        found = np.empty((X.shape[0], len(self.weights)))
+        for some in blocks(X, DECIDED):
+            found[some] = X[some].astype(np.float64, copy=False) @ self.weights.T
+        return _of_finite_rows(found + self.biases * self.bias_feature, X)
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""
@@ -290,11 +264,6 @@ class LinearModel:
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the class numbers that decision values (t, outputs) stand for."""
         return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)
-
-
-def _by_blocks(machine: KernelModel | LinearModel, X: Any, threads: int) -> np.ndarray:
-    """Return the decision values of mapped rows, of which some at a time are in memory."""
-    return np.concatenate([machine.decision(in_memory(X, some), threads) for some in blocks(X, DECIDED)])
 
 
 def refuse_undecided(decision: np.ndarray) -> None:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_certificate import BoxCertificate, certificate, gap_and_range, rounding
-from fwsvm.problems.box_qp import BoxQP, margins_of_parts
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, gap_and_range, margins_of, rounding
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS, MOST_HALVINGS = 20, 52  # of the interval that holds theta, for a look and for a certificate
@@ -91,7 +90,7 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
     `shortfall` at theta times its margin: a sum of terms that are not negative, where P(w) - D(alpha) less P(w) -
     P(theta w) may be that of two numbers of 1e20.
     """
-    margins, square = margins_of_parts(qp, w), float(w @ w)
+    margins, square = margins_of(qp, w), float(w @ w)
     found = certificate(qp, alpha, w, margins)
     theta, _ = best_multiple(qp.points, margins, square, 0.0)
     gap, off = _gap_of(qp, alpha, margins, square, theta), rounding(qp, alpha, theta * w, theta * margins)

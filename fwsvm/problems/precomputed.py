@@ -27,7 +27,6 @@ UNEQUAL = 1e-8
 #: What Cholesky's factor of a matrix may be off by, for each of its rows and in units of the diagonal value.
 FACTOR_ROUNDING = 8.0 * np.finfo(np.float64).eps
 FIRST = np.zeros(1, np.int64)  # the column of the rows' numbers
-BLOCK = 1024  # rows compared with their columns at a time
 
 
 class Given(NamedTuple):
@@ -98,7 +97,7 @@ def given_by(X: RowMatrix, penalties: np.ndarray | None) -> Given:
     """
     m = X.shape[0]
     require(
-        2 * 8 * m * m, f"the kernel matrix of {m:,} rows, and a test of it,", "take fewer rows (fwsvm subset)"
+        5 * 8 * m * m, f"the kernel matrix of {m:,} rows, and a test of it,", "take fewer rows (fwsvm subset)"
     )
     which = _numbers(X)
     wrong = (which != np.rint(which)) | (which < 1) | (which >= X.shape[1])
@@ -139,30 +138,23 @@ def _columns(X: RowMatrix, which: np.ndarray) -> np.ndarray:
 
 def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding, and make it equal to it."""
-    m, largest = len(values), float(max(values.max(), -values.min()))
+    largest = float(np.abs(values).max())
     if not largest <= LARGEST:
         raise RangeError(
             f"the largest kernel value is {largest:.3g}, and single precision ends at {4 * LARGEST:.2g}; divide all "
             "values by a number, and multiply C by it"
         )
     widths = np.sqrt(np.abs(np.diagonal(values)))
-    for first in range(0, m, BLOCK):
-        some = slice(first, first + BLOCK)
-        above, below = values[some, first:], values[first:, some].T
-        apart = np.abs(above - below)
-        # as large as the entry, or as the diagonal lets one be whose products cancel
-        size = np.maximum(np.maximum(np.abs(above), np.abs(below)), np.outer(widths[some], widths[first:]))
-        beyond = apart - UNEQUAL * size
-        if beyond.max() > 0.0:
-            i, j = np.unravel_index(int(beyond.argmax()), apart.shape)
-            one, other = places[first + i], places[first + j]
-            raise DataError(
-                f"the kernel matrix is not symmetric: K({one},{other}) is {above[i, j]:.9g}, but K({other},{one}) is "
-                f"{below[i, j]:.9g}"
-            )
-        if apart.any():
-            mean = 0.5 * (above + below)
-            values[some, first:], values[first:, some] = mean, mean.T
+    # as large as the entry, or as the diagonal lets one be whose products cancel
+    size = np.maximum(np.maximum(np.abs(values), np.abs(values.T)), np.outer(widths, widths))
+    beyond = np.abs(values - values.T) - UNEQUAL * size
+    if beyond.max() > 0.0:
+        i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
+        raise DataError(
+            f"the kernel matrix is not symmetric: K({places[i]},{places[j]}) is {values[i, j]:.9g}, but "
+            f"K({places[j]},{places[i]}) is {values[j, i]:.9g}"
+        )
+    values[:] = 0.5 * (values + values.T)
 
 
 def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None:

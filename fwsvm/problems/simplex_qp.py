@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import blocks, in_memory, picked
-from fwsvm.kernels.column_cache import ColumnCache, get_columns
-from fwsvm.kernels.distances import TOLERATED_SPARSE, value_error
-from fwsvm.kernels.kernel import own_terms, self_values
-from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.sums import most_stored, rounding_of_sums, weighted_sums
+from fwsvm.kernels.column_cache import ColumnCache, pieces
+from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.source import RowSource
+from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 
 
@@ -56,71 +53,39 @@ def gradient(
     qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None
 ) -> np.ndarray:
     """Return q = K~ alpha from scratch, at all rows or at the rows ``where``, in the precision of ``rows``."""
-    if where is None:
-        return gradients(
-            qp.columns.kernel, rows, signs(qp), alpha[:, None], qp.ridge[:, None], threads
-        )[:, 0]  # fmt: skip
     y, support = signs(qp), np.flatnonzero(alpha)
-    signed = (alpha * y)[support]
-    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], some_rows(rows, where), threads)[
-        :, 0
-    ]
-    return y[where] * (h + signed.sum()) + alpha[where] * qp.ridge[where]
+    signed, targets = (alpha * y)[support], rows if where is None else some_rows(rows, where)
+    h = (
+        weighted_sums(qp.columns.kernel, rows, support, signed[:, None], targets, threads)[:, 0]
+        + signed.sum()
+    )
+    every = slice(None) if where is None else where
+    return np.asarray(y[every] * h + alpha[every] * qp.ridge[every])
 
 
 def gradients(
-    kernel: Any, rows: Rows, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int
-) -> np.ndarray:
+    kernel: Any, source: RowSource, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int,
+    dtype: type = np.float64,
+) -> np.ndarray:  # fmt: skip
     """Return K~ alpha at all rows, from scratch, for problems that differ in the ridge alone: their kernel is shared.
 
     Alphas, ridges and the gradients have a column a problem, shape (m, problems).
     """
     support = np.flatnonzero(alphas.any(axis=1))
     signed = y[support, None] * alphas[support]
-    h = weighted_sums(kernel, rows, support, signed, rows, threads)
-    return np.asarray(y[:, None] * (h + signed.sum(axis=0)) + alphas * ridges)
-
-
-def gradients_of_mapped(
-    kernel: Any, X: Any, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int, dtype: type = np.float64
-) -> np.ndarray:  # fmt: skip
-    """Return `gradients` at mapped rows X (m, n), of which those with weight and some others are in memory."""
-    support = np.flatnonzero(alphas.any(axis=1))
-    signed = y[support, None] * alphas[support]
-    sources, which = as_rows(picked(X, support), dtype), np.arange(len(support))
-    h = np.empty_like(alphas)
-    for some in blocks(X):
-        rows = as_rows(in_memory(X, some), dtype)
-        h[some] = weighted_sums(kernel, sources, which, signed, rows, threads)
+    h = source.sums(kernel, support, signed, threads, dtype)
     h += signed.sum(axis=0)
     h *= y[:, None]
     h += alphas * ridges
     return h
 
 
-def self_values_of_mapped(kernel: Any, X: Any) -> np.ndarray:
-    """Return k(x, x) of mapped rows X (m, n), float64 of shape (m,)."""
-    return np.concatenate([self_values(kernel, as_rows(in_memory(X, some))) for some in blocks(X)])
-
-
-def value_rounding_of_mapped(kernel: Any, X: Any) -> float:
-    """Return `value_rounding` of mapped rows X (m, n), as if sparse: blocks and rows with weight may differ in that."""
-    largest, features = 0.0, 0
-    for some in blocks(X):
-        rows = as_rows(in_memory(X, some))
-        largest, features = max(largest, own_terms(kernel, rows).max()), max(features, most_stored(rows))
-    error = value_error(kernel, np.array([largest]), np.array([largest]))
-    return rounding_of_sums(kernel, features, min(error, TOLERATED_SPARSE))
-
-
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight."""
     y, support = signs(qp), np.flatnonzero(alpha)
     h, signed = np.zeros(len(y)), alpha * y
-    for first in range(0, len(support), WIDE):
-        some = support[first : first + WIDE]
-        cached, lines = get_columns(qp.columns, some, alpha)
-        _add_lines(cached, lines, signed[some], h)
+    for some in pieces(qp.columns, support):
+        _add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h)
     return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
@@ -160,28 +125,35 @@ def certificate(
 ) -> SimplexCertificate:
     """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
 
-    ``value_rounding`` is what the kernel values in q are off by (`fwsvm.kernels.sums.value_rounding`).
-    Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
+    ``value_rounding`` is what the kernel values in q are off by, in parts of the diagonal.
     """
-    R = float(alpha @ q)
-    gap = 2.0 * (R - float(q.min()))
-    off = rounding(diagonal, alpha, q, value_rounding)
-    if not R > 0.0 or np.isinf(1.0 / (2.0 * R)):
-        return SimplexCertificate(R, gap, np.inf, 0.0, off)
-    norm = R - float((ridge * alpha) @ alpha)
-    with np.errstate(over="ignore"):  # of a huge C
-        slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
-        primal = norm / R / (2.0 * R) + float(slack @ (slack / ridge)) / 2.0
-    return SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R), off)
+    found = np.empty(5)
+    write_certificate(alpha, q, ridge, diagonal, value_rounding, found)
+    return SimplexCertificate(*found.tolist())
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def rounding(diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray, value_rounding: float) -> float:
-    """Return by how much the gap of q = K~ alpha may be too small, since kernel values are rounded; all have (m,).
+@njit
+def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
+    """Write the numbers of a `SimplexCertificate` to ``found`` (5,); return R.
 
     An entry of q is a sum of terms alpha_j K~_ij, each off by up to alpha_j sqrt(K~_ii K~_jj) times what kernel values
-    are off by, independently of the others; R is a sum of such sums.
+    are off by, independently of the others; R is a sum of such sums. Where R is lost in rounding (a kernel matrix of
+    one value and a huge C) the standard form is bounded by nothing.
     """
-    total = float(np.sqrt((alpha * alpha) @ diagonal))
-    off = value_rounding * total * np.sqrt(diagonal)
-    return 2.0 * (float(q.min()) - float((q - off).min()) + value_rounding * total * total)
+    R = squares = ridge_part = 0.0
+    for t in range(q.size):
+        R += alpha[t] * q[t]
+        squares += alpha[t] * alpha[t] * diagonal[t]
+        ridge_part += alpha[t] * alpha[t] * ridge[t]
+    off = value_rounding * np.sqrt(squares)
+    least, lowest, losses = np.inf, np.inf, 0.0
+    for t in range(q.size):
+        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
+        slack = max(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
+        losses += slack * slack / ridge[t]
+    found[0], found[1], found[4] = R, 2.0 * (R - least), 2.0 * (least - lowest + off * np.sqrt(squares))
+    if R > 0.0 and np.inf > 1.0 / (2.0 * R):
+        found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
+    else:
+        found[2], found[3] = np.inf, 0.0
+    return R

@@ -1,4 +1,9 @@
-"""The ranges of features over the training rows, and the interval they are mapped to."""
+"""The ranges of features over the training rows, the interval they are mapped to, and rows scaled by them.
+
+A value v of feature j becomes ``lower + (upper - lower) (v - min_j) / (max_j - min_j)``; a feature that does not vary
+over the training rows becomes 0, since svm-scale leaves it out. Rows to predict are scaled by the training ranges and
+may fall outside.
+"""
 
 from typing import NamedTuple
 
@@ -6,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix, blocks, is_mapped
-from fwsvm._occurring import occurring
-from fwsvm._stretches import stretches
+from fwsvm._mapped import RowMatrix, blocks
+from fwsvm._memory import require
+from fwsvm._occurring import occurring, only_columns, widened
 from fwsvm.errors import DataError
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
 SCALINGS = ("none", *TARGETS)
+DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
 
 
 class Ranges(NamedTuple):
@@ -46,12 +52,7 @@ class Ranges(NamedTuple):
         """Whether the other scales every row alike."""
         if other is None or (self.lower, self.upper) != (other.lower, other.upper):
             return False
-        arrays = (
-            (self.features, other.features),
-            (self.minimum, other.minimum),
-            (self.maximum, other.maximum),
-        )
-        return all(np.array_equal(mine, theirs) for mine, theirs in arrays)
+        return all(map(np.array_equal, self[:3], other[:3]))
 
     def text(self, first: int = 1) -> str:
         """Return the lines of a range file of svm-scale, whose features count from ``first``."""
@@ -92,9 +93,8 @@ def extremes(
     if 0 in X.shape:
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     rows, columns = occurring(X)
-    numbers = rows.nnz if isinstance(rows, csr_array) else rows.size
     found: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
-    for some in blocks(rows) if is_mapped(rows) else stretches(rows.shape[0], numbers):
+    for some in blocks(rows):
         part = rows[some] if counted is None else rows[some][counted[some]]
         if not part.shape[0]:
             continue
@@ -105,3 +105,68 @@ def extremes(
             least, most = np.minimum(found[0][0], least), np.maximum(found[0][1], most)
         found = [(least.astype(np.float64, copy=False), most.astype(np.float64, copy=False))]
     return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), *found[0]
+
+
+def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
+    """Return ``X``, shape (m, n), scaled, in new memory.
+
+    Sparse rows stay sparse where zero is mapped to zero, or where few of the n features vary.
+
+    Raises
+    ------
+    DataError
+        A value cannot be scaled, since its feature's range is too narrow or too wide for doubles; or sparse rows do not
+        fit in the memory available with their zeros.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(ranges.maximum - ranges.minimum)
+        scaled = _sparse(X, ranges) if isinstance(X, csr_array) else _dense(X, ranges)
+    if not (values := np.isfinite(scaled.data if isinstance(scaled, csr_array) else scaled)).all():
+        at = int(np.argmin(values))
+        j = int(scaled.indices[at]) if isinstance(scaled, csr_array) else at % scaled.shape[1]
+        finite[np.searchsorted(ranges.features, j)] = False
+    if not finite.all():
+        k = int(np.argmin(finite))
+        j, low, high = ranges.features[k] + 1, ranges.minimum[k], ranges.maximum[k]
+        raise DataError(f"feature {j} cannot be scaled: its range {low:g} to {high:g} is too extreme")
+    return scaled
+
+
+def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
+    if len(ranges.features) == X.shape[1]:
+        return _mapped(X, ranges)
+    scaled = np.zeros(X.shape)
+    scaled[:, ranges.features] = _mapped(X[:, ranges.features], ranges)
+    return scaled
+
+
+def _sparse(X: csr_array, ranges: Ranges) -> RowMatrix:
+    (m, n), k = X.shape, len(ranges.features)
+    if not ranges.keeps_zeros:
+        require(
+            DENSE * m * min(n, 2 * k),
+            f"scaling to {ranges.interval}, which makes {m:,} sparse rows of {min(n, 2 * k):,} features dense,",
+            "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)",
+            DataError,
+        )
+        if n <= 2 * k:
+            return _dense(X.toarray(), ranges)
+    rows = only_columns(X, ranges.features)
+    if ranges.keeps_zeros:
+        maximum = ranges.maximum[rows.indices]
+        values = np.where(rows.data == maximum, ranges.upper, ranges.upper * rows.data / maximum)
+        rows = csr_array((values, rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
+    else:
+        rows = csr_array(_mapped(rows.toarray(), ranges))
+    rows.eliminate_zeros()
+    return widened(rows, ranges.features, n)
+
+
+def _mapped(values: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
+    """Return values of the features that vary, shape (m, k), scaled: in svm-scale's order, so that no bit differs."""
+    scaled = values - ranges.minimum
+    scaled *= ranges.upper - ranges.lower
+    scaled /= ranges.maximum - ranges.minimum
+    scaled += ranges.lower
+    scaled[values == ranges.maximum] = ranges.upper  # exact at the ends, whatever the rounding above
+    return np.ascontiguousarray(scaled)

@@ -32,15 +32,12 @@ from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import checked, train, train_together, with_all_classes
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
-from fwsvm.solvers.loop import Watch, time_left
+from fwsvm.solvers.loop import Part, Watch, solve_all, time_left, work_of
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.scheduler import solve_all
-from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, work_of
+from fwsvm.solvers.solver import Iterate, WarmStart
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECIDED_TOGETHER, DECISIONS_HELD
-from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
@@ -57,8 +54,9 @@ class Run:
     def cut(self) -> bool:
         """Whether a clock or an interrupt ended the run, not a rule of its own."""
         solved = self.trained.solved
-        done = len(solved.parts) + (0 if solved.pairs is None else solved.pairs.count)
-        ended = done < len(self.trained.problems) or any(part.course.status in CUT for part in solved.parts)
+        ended = len(solved.parts) < len(self.trained.problems) or any(
+            part.course.status in CUT for part in solved.parts
+        )
         return solved.interrupted or ended
 
     @property
@@ -205,7 +203,7 @@ class CPath:
             models = [result.model for _, result in some if isinstance(result.model, KernelModel)]
             if len(models) > 1:
                 solved = [run.trained.solved for run, _ in some]
-                numbers = [support_rows(self.codes, each.parts, each.pairs) for each in solved]
+                numbers = [support_rows(self.codes, each) for each in solved]
                 yield from decisions_together(models, numbers, X, threads)
             else:
                 yield from (result.model.decision(X, threads) for _, result in some)

@@ -8,10 +8,7 @@ takes part in a certificate.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
-
-import numpy as np
 
 from fwsvm import promises
 from fwsvm.problems.binary import Binary, Machine
@@ -31,10 +28,10 @@ class Candidate(NamedTuple, Generic[Some]):
 
 
 class Certified(NamedTuple):
-    """What an iterate is worth, and its machine."""
+    """What an iterate is worth, and its machine; None where `Solved` has the coefficients of several."""
 
     outcome: Outcome
-    machine: Machine
+    machine: Machine | None
 
 
 def holds(measured: float, goal: float, *numbers: float) -> bool:
@@ -92,7 +89,7 @@ def status_of(ended: Status, outcome: Outcome) -> Status:
 def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     if len(outcomes) == 1:
-        return replace(outcomes[0], within=is_certified(outcomes[0]))
+        return outcomes[0]._replace(within=is_certified(outcomes[0]))
     kinds = {outcome.gap_kind for outcome in outcomes}
     errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
     relative = [outcome.relative_gap for outcome in outcomes]
@@ -113,25 +110,6 @@ def _kind_of_sum(kinds: set[str]) -> str:
     if kinds == {"exact", "estimate"}:
         return "estimate"
     return next(iter(kinds)) if len(kinds) == 1 else "none"
-
-
-def within_goals(certificates: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """Return which of several points `proven` would call within their goals, shape (points,).
-
-    Certificates have a line a point: objective, gap, primal, dual, and what rounding may have taken of the gap.
-    """
-    objective, gap, rounding = certificates[:, 0], certificates[:, 1], certificates[:, 4]
-    finite = np.isfinite(certificates).all(axis=1) & np.isfinite(goals)
-    return np.asarray(finite & (objective > 0.0) & (np.maximum(gap + rounding, -gap) <= goals))
-
-
-def proven_together(certificates: np.ndarray) -> Outcome:
-    """Return the outcome of several points that are `within_goals`: sums, and the largest relative gap."""
-    if not len(certificates):
-        return estimated(math.nan, math.nan, "none")
-    relative = float((certificates[:, 1] / certificates[:, 0]).max())
-    objective, gap, primal, dual = certificates[:, :4].sum(axis=0).tolist()
-    return Outcome(objective, gap, relative, primal, dual, "exact", within=True)
 
 
 def status_of_parts(parts: Sequence[Status], total: Outcome) -> Status:

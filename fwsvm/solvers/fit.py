@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, is_mapped, picked
-from fwsvm._memory import require
+from fwsvm._mapped import RowMatrix, all_finite, is_mapped
 from fwsvm._occurring import Occurring, occurring
-from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
-from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
@@ -23,15 +20,14 @@ from fwsvm.solvers import memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.gathering import Trained, gathered
-from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.loop import Subproblems, Watch, solve_all
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.scheduler import solve_all
-from fwsvm.solvers.subproblems import Subproblems
-from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.solvers.solver import WarmStart
 from fwsvm.solvers.warm_up import announce_compiling, compile_runs
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
+SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
 
 
 def fit(
@@ -198,13 +194,12 @@ def checked(
         raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
-    known = survey_of_mapped(X)
-    if known is None or X.dtype != np.float32:  # mapped rows stay as they are
+    if not is_mapped(X):  # mapped rows stay as they are
         X = X.astype(np.float64, copy=False)
-    if not (all_finite(X) if known is None else known.finite):
+    if not all_finite(X):
         raise UsageError("the rows hold values that are not finite numbers")
-    if weights is None:  # of mapped rows, whose vectors are what memory is for, one number stands for all
-        weights = np.ones(len(codes)) if known is None else np.broadcast_to(1.0, len(codes))
+    if weights is None:  # one number stands for all
+        weights = np.broadcast_to(1.0, len(codes))
     weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
@@ -213,14 +208,7 @@ def checked(
     if (weights == 0).any():
         counted = weights > 0
         kept = np.flatnonzero(counted)
-        if known is not None:
-            stored = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-            # two copies while they are collected, or one beside one in double precision
-            needed = max(2, 1 + 8 // X.dtype.itemsize) * stored * np.count_nonzero(counted) // len(counted)
-            what = "copying the rows of positive weight into memory"
-            require(int(needed), what, "write these rows to a file of their own")
-        X, codes, weights = picked(X, counted), codes[counted], weights[counted]
-        X = X.astype(np.float64, copy=False)
+        X, codes, weights = X[counted].astype(np.float64, copy=False), codes[counted], weights[counted]
     present, codes = np.unique(codes, return_inverse=True)
     if len(present) < 2:
         raise UsageError(
@@ -238,16 +226,11 @@ def with_all_classes(result: Result, classes: Sequence[str], present: np.ndarray
     return replace(result, model=with_absent_classes(result.model, classes, present))
 
 
-def refuse_penalties(C: float, weights: np.ndarray, counts: np.ndarray | None = None) -> None:
-    """Refuse penalties C_i, the penalty times the row's weight, of which a sum or the inverse is not finite.
-
-    Weights (k,) are those of rows, or of ``counts`` (k,) rows each.
-    """
-    rows = len(weights) if counts is None else int(counts.sum())
-    total = float(weights.sum() if counts is None else weights @ counts)
-    least, most = C * float(weights.min()), C * total
-    if not (np.isfinite(most) and least > 0.0 and np.isfinite(rows / least)):
+def refuse_penalties(C: float, weights: np.ndarray) -> None:
+    """Refuse penalties C_i, the penalty times the row's weight, (m,), outside what double precision is good for."""
+    least, most = C * float(weights.min()), C * float(weights.max())
+    if not SMALLEST_PENALTY <= least <= most <= LARGEST_PENALTY:
         raise UsageError(
-            f"C times the weights of rows goes from {least:.3g} to {C * float(weights.max()):.3g}, beyond what "
-            "double precision holds; take another C or other weights"
+            f"C times the weights of rows goes from {least:.3g} to {most:.3g}, beyond {SMALLEST_PENALTY:g} to "
+            f"{LARGEST_PENALTY:g}; take another C or other weights"
         )

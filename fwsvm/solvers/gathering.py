@@ -6,19 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix, picked
+from fwsvm._mapped import RowMatrix
 from fwsvm._occurring import Occurring
 from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify
+from fwsvm.solvers.loop import Part, Solved, Subproblems
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems
 from fwsvm.status import Status
 
 #: What a run by `auto` says that its time limit ended.
 NESTED = "--method nested is made for this: it returns the exact model of as many rows as the time allows."
+NOTHING = certify.estimated(np.nan, np.nan, "none")
 
 
 class Trained(NamedTuple):
@@ -40,22 +41,20 @@ class Trained(NamedTuple):
 def gathered(run: Trained) -> Result:
     """Return the result of the parts of a run."""
     X, read, codes, classes, resolved, problems, solved, compile_seconds = run
-    parts, pairs = solved.parts, [solved.pairs] if solved.pairs is not None else []
-    together: list[SolvedPairs | Part] = [*pairs, *parts]
-    total = certify.summed([one.outcome for one in together])
+    parts = solved.parts
+    total = certify.summed([part.outcome for part in parts]) if parts else NOTHING
     counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
     model: KernelModel | LinearModel
     support: np.ndarray | None = None
     if resolved.family.multiclass == "one-vs-one":
-        support = support_rows(codes, parts, solved.pairs)
-        model = _kernel_model(X, codes, classes, resolved, parts, solved.pairs, support)
+        support = support_rows(codes, solved)
+        model = _kernel_model(X, codes, classes, resolved, solved, support)
         support_vectors = int(model.counts.sum())
     else:
         model = _linear_model(X.shape[1], read.columns, classes, resolved, parts)
         support_vectors = sum(part.support_vectors for part in parts)
-    unreached = len(problems) - len(parts) - sum(pair.count for pair in pairs)
+    unreached = len(problems) - len(parts)
     ended = [certify.status_of(part.course.status, part.outcome) for part in parts]
-    ended += [certify.status_of(Status.CONVERGED, pair.outcome) for pair in pairs]
     if unreached or solved.interrupted:
         ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
     status = certify.status_of_parts(ended, total)
@@ -88,7 +87,7 @@ def gathered(run: Trained) -> Result:
         gap_error=total.gap_error,
         solved=len(problems) - unreached,
         support=support,
-        chosen=", ".join(dict.fromkeys(one.method for one in together if one.method)),
+        chosen=", ".join(dict.fromkeys(part.method for part in parts if part.method)),
     )
 
 
@@ -97,38 +96,38 @@ def _kernel_model(
     codes: np.ndarray,
     classes: tuple[str, ...],
     resolved: Resolved,
-    parts: list[Part],
-    pairs: SolvedPairs | None,
+    solved: Solved,
     support: np.ndarray,
 ) -> KernelModel:
     """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
     K = len(classes)
-    numbers = list(combinations(range(K), 2)) if parts else []
-    if pairs is None:
+    numbers = list(combinations(range(K), 2))
+    if solved.coefficients is None or solved.biases is None:
         coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(numbers))
     else:
-        coefficients, biases = pairs.coefficients.copy(), pairs.biases.copy()
-    for part in parts:
+        coefficients, biases = solved.coefficients.copy(), solved.biases.copy()
+    for part in solved.parts:
         (i, j), machine = numbers[part.number], part.machine
-        assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
+        if not isinstance(machine, Expansion):  # one of those that were solved together
+            continue
         rows = part.rows[machine.rows]
         first = codes[rows] == i
         coefficients[rows[first], j - 1] = machine.coefficients[first]
         coefficients[rows[~first], i] = machine.coefficients[~first]
         biases[part.number] = machine.bias
     counts = np.bincount(codes[support], minlength=K)
-    vectors = picked(X, support).astype(np.float64, copy=False)
+    vectors = X[support].astype(np.float64, copy=False)
     return KernelModel(classes, resolved.kernel, vectors, counts, coefficients[support], biases)
 
 
-def support_rows(codes: np.ndarray, parts: list[Part], pairs: SolvedPairs | None = None) -> np.ndarray:
+def support_rows(codes: np.ndarray, solved: Solved) -> np.ndarray:
     """Return the numbers of the rows that are support vectors of any pair, class by class and ascending in each."""
     used: np.ndarray = np.zeros(len(codes), dtype=bool)
-    if pairs is not None:
-        used |= pairs.coefficients.any(axis=1)
-    for part in parts:
-        assert isinstance(part.machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-        used[part.rows[part.machine.rows]] = True
+    if solved.coefficients is not None:
+        used |= solved.coefficients.any(axis=1)
+    for part in solved.parts:
+        if isinstance(part.machine, Expansion):
+            used[part.rows[part.machine.rows]] = True
     support = np.flatnonzero(used)
     return support[np.argsort(codes[support], kind="stable")]
 

@@ -28,8 +28,6 @@ class Family:
         Stopping rules it knows, the default first.
     keeps_values : bool
         Whether it keeps kernel values, within ``cache_mib``.
-    memory : callable (`fwsvm.solvers.memory.Size`, Resolved) -> bytes, or None
-        What a run on a two-class problem takes beside its rows and the budget for kernel columns; None: not known.
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
@@ -62,7 +60,6 @@ class Family:
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
     keeps_values: bool = True
-    memory: Callable[[Any, Any], int] | None = None
     ridge: bool = False
     goes_on: bool = True
     solve_at_once: Callable[..., Any] | None = None

@@ -1,17 +1,16 @@
-"""Settings with every default filled in: what a run will really do."""
+"""Settings with every default filled in: what a run will really do; and those that would do nothing."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, largest_of
 from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, UsageError, nearest, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.limits import SCALE
-from fwsvm.kernels.survey import largest_of
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.problems.precomputed import is_given
@@ -285,3 +284,39 @@ def _is(value: Any, kind: type) -> bool:
         return isinstance(value, kind) and not isinstance(value, bool) and not math.isnan(float(value))  # type: ignore[arg-type]
     except OverflowError:
         return False
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+
+
+def refuse_what_does_nothing(settings: Settings) -> None:
+    """Raise UsageError for a setting that differs from its default and would change nothing.
+
+    Experiments are not held to this: in a grid one setting may be about some of the methods only.
+    """
+    chosen = method(settings.method)
+    family = FAMILIES[chosen.family]
+    name = settings.kernel or family.default_kernel
+    kernel = f"the {name} kernel"
+    known, given = kernel_family(name), (settings.gamma, settings.sigma2) != (None, None)
+    parameters = known.parameters
+    samples = "sampled" in family.searches and search_of(settings) == "sampled"
+    whose_search = "full search" if "sampled" in family.searches else chosen.name
+    fixed = {0: kernel, 1: f"{kernel}, which has one rule"}
+    idle = {
+        "gamma": kernel if "gamma" not in parameters else "",
+        "sigma2": "" if known.sigma2 else kernel,
+        "width_rule": fixed.get(len(known.widths), "a width that is given" if given else ""),
+        "degree": kernel if "degree" not in parameters else "",
+        "coef0": kernel if "coef0" not in parameters else "",
+        "search": chosen.name if not family.searches else "",
+        "cache_mib": "" if family.keeps_values else chosen.name,
+        "protocol": chosen.name if "sampled" not in family.searches and "meb" not in chosen.stops else "",
+        "retries": "" if samples else whose_search,
+        "first_level": "" if "sampled" in family.searches else chosen.name,
+        "candidates": whose_search if not samples else "" if chosen.name == "cvm" else chosen.name,
+        "gradient": "" if samples else whose_search,
+    }
+    for setting, whose in idle.items():
+        if whose and getattr(settings, setting) != _DEFAULTS[setting]:
+            raise UsageError(f"{SPELLED[setting]} means nothing to {whose}; leave it out")

@@ -1,12 +1,12 @@
 """A second process that compiles part of what a first run needs, beside the process that trains.
 
-Both look in the same cache before they compile a function, and keep there what they have compiled. So nothing is handed
-over: the first process finds functions that the second was faster with, and compiles the others itself. Where there is
-no second process, or where it fails or is killed, the run takes longer, and nothing else changes.
+Both look in the same cache before they compile a function, and keep there what they have compiled. So nothing is
+handed over: the first process finds functions that the second was faster with, and compiles the others itself. Where
+the second fails or is killed, the run takes longer, and nothing else changes.
 
-The second process begins with what the first one comes to late (`compile_from_the_end`), and before the first has read
-its data, whose layout it is told later. It lives as long as the pipe from the first: the system closes that when the
-first process ends, be it by a kill.
+The first process compiles as it comes to the functions: kernel columns, the loop, from the search for a vertex to the
+move, what fetches columns, the certificate, and Newton's linear systems. The second begins with the move, then come the
+certificate and the linear systems.
 """
 
 import contextlib
@@ -14,137 +14,92 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextvars import ContextVar
-from typing import Any
 
-from numba.core import event
+import numpy as np
 
-from fwsvm.numerics.compiled_cache import PACKAGE, is_cache_empty
+from fwsvm import phases
+from fwsvm.numerics.compiled_cache import PACKAGE, kept_functions
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, METHODS
-from fwsvm.solvers.resolve import stop_of
+from fwsvm.solvers.resolve import Resolved, resolve
 
-SECOND = "fwsvm.solvers.compile_from_the_end"  # what the second process runs
+WITH_NEWTON_STEPS = ("auto", "newton")
+FEW = 20  # functions that a first run compiles before this is asked for
 
 
-class SecondCompiler(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Starts the second process when this one first compiles a function, and ends it.
+def can_help(settings: Settings | Resolved) -> bool:
+    """Whether there is a processor for it, and the method's full search on the simplex, which has most to compile."""
+    name = settings.method if isinstance(settings.method, str) else settings.method.name
+    family = FAMILIES[METHODS[name].family]
+    full = family.searches and family.keeps_values and settings.search != "sampled"
+    default = settings.protocol == "default" or getattr(settings.protocol, "name", "") == "default"
+    return bool(full and default and usable_threads() > 1 and sys.executable)
 
-    Parameters
-    ----------
-    settings : Settings
-        Of the runs to come, which it knows (`can_help`).
+
+@contextlib.contextmanager
+def helped(resolved: Resolved, gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
+    """Have the second process help with what the block compiles, where a display waits for a first run.
+
+    Rows are of these layouts (`fwsvm.solvers.warm_up`); with ``pairs``, small pairs of classes have columns of their
+    own.
     """
-
-    def __init__(self, settings: Settings) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        kernel = settings.kernel or FAMILIES[METHODS[settings.method].family].default_kernel
-        self._untold: list[dict[str, Any]] = [
-            {"method": settings.method, "kernel": kernel, "stop": stop_of(settings)[0]}
-        ]
-        self._tried = False
-
-    def on_start(self, event: Any) -> None:  # noqa: ARG002 - which function it is does not matter
-        """Start the process when the first function is compiled."""
-        self.begin()
-
-    def begin(self) -> None:
-        """Start the process, unless that was tried."""
-        if not self._tried:
-            self._tried = True
-            with contextlib.suppress(OSError):  # no memory for it, say
-                self._process = start()
-            self._tell()
-
-    def on_end(self, event: Any) -> None:
-        """Nothing."""
-
-    def tell(self, gaps: Sequence[int], *, pairs: bool) -> None:
-        """Tell it how rows are laid out (`fwsvm.solvers.warm_up`); with ``pairs``, pairs have `OwnColumns`."""
-        self._untold.append({"gaps": list(gaps), "pairs": pairs})
-        self._tell()
-
-    def _tell(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):  # it has ended
-                for words in self._untold:
-                    self._process.stdin.write(json.dumps(words).encode() + b"\n")
-            self._untold.clear()
-
-    def end(self) -> None:
-        """End the process, and start no other."""
-        process, self._process, self._tried = self._process, None, True
-        if process is not None and process.stdin is not None:
+    process = None
+    if phases.is_listened_to() and kept_functions() < FEW and can_help(resolved):
+        job = json.dumps([resolved.method.name, resolved.kernel_name, resolved.stop, list(gaps), pairs])
+        with contextlib.suppress(OSError):  # no memory for it, say
+            words = to_run(f"from {__name__} import main; main({job!r})")
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        if process is not None:
             process.kill()
             process.wait()
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-
-
-_present: ContextVar[SecondCompiler | None] = ContextVar("second_compiler", default=None)
-
-
-@contextlib.contextmanager
-def second_compiler(settings: Settings) -> Iterator[None]:
-    """Have a second process help with what the block compiles until its first run begins to train.
-
-    For full search on the simplex with kernel columns alone: other methods have less to compile.
-    """
-    if not can_help(settings):
-        yield
-        return
-    helper = SecondCompiler(settings)
-    token = _present.set(helper)
-    try:
-        with event.install_listener("numba:compile", helper):
-            # importing takes it a second, which this process may take to its first function
-            if is_cache_empty():
-                helper.begin()
-            yield
-    finally:
-        _present.reset(token)
-        helper.end()
-
-
-@contextlib.contextmanager
-def helped(gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
-    """Have the second process, where there is one, help with what the block compiles; at its end it ends.
-
-    For rows of these layouts; with ``pairs``, with small pairs of classes that have columns of their own.
-    """
-    helper = _present.get()
-    if helper is None:
-        yield
-        return
-    try:
-        helper.tell(gaps, pairs=pairs)
-        yield
-    finally:
-        helper.end()
-
-
-def can_help(settings: Settings) -> bool:
-    """Whether a second process knows what to compile, has a processor."""
-    known = METHODS.get(settings.method)
-    family = FAMILIES[known.family] if known is not None else None
-    if family is None or not (family.searches and family.keeps_values) or settings.search == "sampled":
-        return False
-    return settings.protocol == "default" and usable_threads() > 1 and bool(sys.executable)
-
-
-def start() -> "subprocess.Popen[bytes]":
-    """Start the process, which waits for word of what to compile."""
-    return subprocess.Popen(
-        to_run(f"from {SECOND} import main; main()"),
-        bufsize=0,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 def to_run(code: str) -> list[str]:
     """Return the words that run code in a new interpreter with this package, wherever the process stands."""
     as_here = f"sys.path.insert(0, {str(PACKAGE.parent)!r}); import {PACKAGE.name}; del sys.path[0]"
     return [sys.executable, "-P", "-c", f"import sys; {as_here}; {code}"]
+
+
+def main(job: str) -> None:
+    """Be the second process."""
+    from fwsvm.kernels.column_cache import column_cache, fetch_in_thread, room_for_columns
+    from fwsvm.kernels.rows import as_rows, in_precision
+    from fwsvm.kernels.sums import weighted_sums
+    from fwsvm.numerics.compile import compile_for
+    from fwsvm.problems.simplex_qp import simplex_qp
+    from fwsvm.solvers.auto.pairs import compile_certificates
+    from fwsvm.solvers.frank_wolfe.engine import make, plain, run_until_miss
+    from fwsvm.solvers.frank_wolfe.gradient import Full
+    from fwsvm.solvers.frank_wolfe.iterate import sorted_by_class
+    from fwsvm.solvers.frank_wolfe.moves import NOBODY, Move
+    from fwsvm.solvers.frank_wolfe.storage import state_of
+    from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
+    from fwsvm.solvers.newton.system import compile_systems
+    from fwsvm.solvers.warm_up import tiny_problem
+
+    method, kernel, stop, gaps, pairs = json.loads(job)
+    problem = tiny_problem()
+    resolved = resolve(Settings(method=method, kernel=kernel, stop=stop), problem.X)
+    first = in_precision(sorted_by_class(problem)[1], np.float32)
+    columns = room_for_columns(resolved.kernel, first, resolved.cache_bytes)
+    qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties)
+    state = state_of(qp, Full(), problem.stream, resolved)
+    compile_for(make, state, Move(0, NOBODY, 1.0, 0.0, 0.0, 0.0, 0.0, False))
+    for gap in gaps:
+        if pairs:  # they come to theirs before all others
+            compile_certificates(resolved.kernel, gap)
+        rows = sorted_by_class(tiny_problem(gap))[1]
+        weighted_sums(resolved.kernel, rows, np.arange(1), np.ones((1, 1)), rows)
+    if method in WITH_NEWTON_STEPS:
+        compile_systems(columns)
+    compile_for(fetch_in_thread, columns, columns.all_rows, state.alpha, 0, 0)
+    rule = plain(resolved.rule if resolved.family.name == "simplex" else Swap2o())
+    compile_for(run_until_miss, 0, 0, rule, state, columns, 0, np.empty(0, np.int32))
+    for gap in reversed(gaps):
+        column_cache(
+            resolved.kernel, in_precision(as_rows(tiny_problem(gap).X), np.float32), resolved.cache_bytes
+        )

@@ -9,8 +9,23 @@ iterate: the family's `certify`.
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from fwsvm.solvers.warm_start import WarmStart
+import numpy as np
+
 from fwsvm.status import Status
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """What every method can start from; a method that can use more has a subclass with more fields.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (m,)
+        The dual weights, in the order of the problem's rows. Where the next run has another C, it clips them to its
+        box, or has another ridge on its diagonal.
+    """
+
+    weights: np.ndarray
 
 
 class Counters(NamedTuple):
@@ -33,8 +48,7 @@ class Counters(NamedTuple):
         return Counters._make(a + b for a, b in zip(self, other, strict=True))
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What an iterate is worth, recomputed from scratch or as the run kept it.
 
     Attributes

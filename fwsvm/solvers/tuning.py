@@ -24,7 +24,7 @@ MOST_FIRST_STEPS = 256
 #: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.
 TRACE_SPACING = 1.12
 #: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
-#: (benchmarks/out_of_core.py), where looks took most of the time.
+#: (the benchmark), where looks took most of the time.
 LOOKS_SHARE = 20.0
 #: Rows from which a point of a trace is no small matter, and waits its turn by `LOOKS_SHARE`. Evidence: as
 #: `LOOKS_SHARE`.
@@ -45,7 +45,7 @@ ONE_MATRIX_STEPS = 50
 #: none.
 MATRIX_CHECKS = 8
 #: Share of a pair's rows with weight above which the matrices of classes take no longer than its columns. Evidence:
-#: docs/speed-devices.md.
+#: none.
 WHOLE_MATRIX_SHARE = 1 / 4
 #: Rows and columns of a part of such a matrix that are mirrored together. Evidence: none.
 MIRRORED_TOGETHER = 16
@@ -55,13 +55,13 @@ MIRRORED_TOGETHER = 16
 #: Decision values that are held at a time. Evidence: none; 128 MiB.
 DECISIONS_HELD = 1 << 24
 #: Sums that a kernel value goes into at a time. Evidence: coefficients of more sums are read from a slower memory; with
-#: `CERTIFY_AFTER` 1.10 times as fast as one at a time (docs/speed-devices.md).
+#: `CERTIFY_AFTER` 1.10 times as fast as one at a time.
 CERTIFIED_TOGETHER = 32
 #: The same, of decision values. Evidence: with 32, predictions of ten C and ten classes take 1.8 to 2.5 times as long,
 #: of 26 classes 1.3 times (usps, letter).
 DECIDED_TOGETHER = 256
 #: Nanoseconds of `Run.work` after which deferred certificates are computed and rows recorded. Evidence: a kill loses
-#: a second or two of work; benchmarks/grids.py shows the effect.
+#: a second or two of work; the benchmark shows the effect.
 CERTIFY_AFTER = 2e9
 
 # ---------------------------------------------------------------- Frank-Wolfe methods
@@ -70,10 +70,10 @@ CERTIFY_AFTER = 2e9
 #: lengths follow the clock and would reach the last bits.
 SETTLE_EVERY = 256
 #: Share of the gap kept in reserve for the float64 check of a gap from float32 columns. Evidence: with it the first
-#: check suffices where runs took a second one before; in time, 0.99 to 1 (docs/speed-devices.md).
+#: check suffices where runs took a second one before; in time, 0.99 to 1.
 MARGIN = 0.01
 #: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence: 1.28 times
-#: as fast as walks alone; scans alone are no slower where many rows are active (docs/speed-devices.md).
+#: as fast as walks alone; scans alone are no slower where many rows are active.
 SCAN_FROM = 6
 #: Kernel values of a block of columns: a smaller block costs as much. Evidence: with 1 << 14 pendigits, letter, usps
 #: and satimage at C = 64 took 1.13, 1.03, 1.11 and 1.14 times as long, one thread.
@@ -92,7 +92,7 @@ LONE_COLUMN_COST = 8
 #: Cost of an entry of a check in double precision, in the same. Evidence: as `UPDATE_COST`.
 CHECK_COST = 4
 #: Rows between two comparisons with the extreme found so far. Evidence: 1.27 times as fast as with 8
-#: (docs/speed-devices.md).
+#:.
 SCAN_STRETCH = 64
 #: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
 ROWS_A_THREAD = 2048
@@ -119,7 +119,7 @@ LARGEST_JUMP, SMALLEST_JUMP = 4.0, 1.15
 
 # ---------------------------------------------------------------- Newton's method
 
-#: Steps of swap-2o a row before Newton's first. Evidence: for small C they reach the goal; benchmarks/large_c.py
+#: Steps of swap-2o a row before Newton's first. Evidence: for small C they reach the goal; the benchmark
 #: shows the effect.
 FIRST_SWAPS = 2.0
 #: Steps of swap-2o a row that repair the active set between two Newton steps. Evidence: a5a at C = 256: 0.6 s
@@ -131,7 +131,7 @@ MOST_REPAIRS = 8
 #: times of both on a5a, one thread.
 FACTOR_RATE = 220.0
 #: Steps of swap-2o that take about as long as what else a few Newton steps are. Evidence: warm starts along C;
-#: benchmarks/grids.py shows the effect.
+#: the benchmark shows the effect.
 NEWTON_OVERHEAD = 5000
 #: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: as `REPAIR_SWAPS`.
 FEW_WRONG = 0.01
@@ -147,7 +147,7 @@ RESIDUAL_SHARE = 0.05
 #: below.
 MOST_SHARPENINGS = 2
 #: Share of the factored rows that may change before a new factor is made. Evidence: n / 3 columns of a border cost
-#: what a new factor of n rows does; 1.17 times as fast as without a border (docs/speed-devices.md).
+#: what a new factor of n rows does; 1.17 times as fast as without a border.
 BORDER_SHARE = 1 / 8
 #: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
 MOST_REFINEMENTS = 12
@@ -165,7 +165,7 @@ FACTOR_PANEL = 256
 
 # ---------------------------------------------------------------- chunking
 
-#: Share of each class in the first chunk. Evidence: benchmarks/training.py shows the effect on shuttle; no figure
+#: Share of each class in the first chunk. Evidence: the benchmark shows the effect on shuttle; no figure
 #: kept.
 FIRST_CHUNK = 1 / 8
 #: Rows of the first chunk of a mapped file at most, and of partitions on a cluster. Evidence: none.
@@ -186,7 +186,7 @@ SAFE_ROUNDING = 1 / 32
 
 # ---------------------------------------------------------------- dual coordinate descent
 
-#: Visits ahead that a row's values are prefetched. Evidence: benchmarks/linear.py shows the effect on the cost of a
+#: Visits ahead that a row's values are prefetched. Evidence: the benchmark shows the effect on the cost of a
 #: step; no figure kept.
 ROWS_AHEAD = 3
 #: Visits ahead that what is known of a row is prefetched. Evidence: as above.
@@ -194,7 +194,7 @@ RECORDS_AHEAD = 8
 #: Values of a row that are prefetched; the hardware prefetches the rest by itself. Evidence: as above.
 MAX_PREFETCHED_VALUES = np.uint64(256)
 #: Growth of the sweeps after which there is a survey at the latest, if there are `SURVEY_INCREMENT` more. Evidence:
-#: benchmarks/linear.py shows the effect; no figure kept.
+#: the benchmark shows the effect; no figure kept.
 SURVEY_GROWTH = 1.5
 #: Sweeps since the last survey after which there may be one at the latest. Evidence: as above.
 SURVEY_INCREMENT = 10
@@ -221,7 +221,7 @@ WATCH_SHARE = 0.05
 
 # ---------------------------------------------------------------- stochastic methods
 
-#: Kernel values of sums from which on threads share them. Evidence: benchmarks/stochastic.py shows the effect; no
+#: Kernel values of sums from which on threads share them. Evidence: the benchmark shows the effect; no
 #: figure kept.
 SUMS_PER_THREAD = 1 << 16
 #: Kernel values of a pass over the expansion from which on threads share it. Evidence: as above.

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from fwsvm import phases
-from fwsvm._mapped import RowMatrix, is_mapped, taken_for_large
+from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compiled_cache import is_cache_empty
@@ -59,11 +60,12 @@ def is_compiling() -> bool:
 
 
 def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:
-    """Return two classes that a line divides, dense or with features that no row has; or dense ones, ``mapped``."""
+    """Return two classes that a line divides, dense or with features that no row has; or as ``mapped`` rows lie."""
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
-    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
+    wide: Any = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
     if mapped is not None:
-        wide = taken_for_large(X.astype(mapped))
+        starts = FEATURES * np.arange(ROWS + 1, dtype=np.int64)
+        wide = Rows(X.astype(mapped).reshape(-1), None, starts, FEATURES)  # type: ignore[arg-type]
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
@@ -99,7 +101,7 @@ def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
     found = layouts(X)
     if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
         return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
-    with helped(found):
+    with helped(resolved, found):
         return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 

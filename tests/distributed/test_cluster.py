@@ -14,7 +14,7 @@ from fwsvm.cli import main
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import cluster as connection
-from fwsvm.distributed import pair_rows
+from fwsvm.distributed.source import ClusterSource
 from fwsvm.errors import UsageError
 from fwsvm.files.folders import code_folder
 from fwsvm.problems import model_files
@@ -72,14 +72,14 @@ def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(
     done = run("predict", tmp_path / "m", data, tmp_path / "labels")
     assert f"{far['train_accuracy']:.4%}" in done.output
 
-    looked, victims = pair_rows.PairRows.survey, [cluster.workers[0]]
+    looked, victims = ClusterSource.sums, [cluster.workers[0]]
 
-    def killing(self, working, dtype):
+    def killing(self, *given):
         while victims:
             victims.pop().kill()
-        return looked(self, working, dtype)
+        return looked(self, *given)
 
-    monkeypatch.setattr(pair_rows.PairRows, "survey", killing)
+    monkeypatch.setattr(ClusterSource, "sums", killing)
     alone = row("--scheduler", cluster.address, "--scale", "[0,1]", data)
     assert not victims
     for name in (

@@ -10,14 +10,10 @@ from scipy.spatial.distance import cdist
 from fwsvm import data
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
+from fwsvm.distributed import block, folds, machine_parts, source
 from fwsvm.distributed import fit as there
-from fwsvm.distributed import folds, machine_parts, pair_rows
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import DataError, UsageError
-from fwsvm.kernels.rbf import Rbf
-from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding
-from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.resolve import resolve
 from tests import naive
@@ -102,51 +98,18 @@ def test_default_width_and_lambda_are_those_of_one_machine(tmp_path):
         assert far.settings[name] == pytest.approx(near.settings[name], rel=1e-12), name
 
 
-def test_rounds_fetch_each_row_once_and_only_rows_that_matter(tmp_path, monkeypatch):
+def test_rounds_fetch_only_rows_that_matter_and_are_not_there(tmp_path, monkeypatch):
     X, codes = clouds(4, 3000, 2.0)
-    fetched, taken = [], pair_rows.look.choose
+    fetched, rows = [], RemoteTable.rows
 
-    def noted(mine, seen, *rest):
-        got = taken(mine, seen, *rest)
-        assert not seen.held[np.isin(seen.which, got.new)].any()
-        fetched.append(len(got.new))
-        return got
+    def noted(table, numbers):
+        fetched.append(len(numbers))
+        return rows(table, numbers)
 
-    monkeypatch.setattr(pair_rows.look, "choose", noted)
+    monkeypatch.setattr(RemoteTable, "rows", noted)
     found = train(table_of(written(tmp_path, X, codes)), chosen())
     assert found.certified
-    assert 0 < sum(fetched) < 1500
-
-
-def test_what_rounding_may_take_of_a_gap_counts(tmp_path, monkeypatch):
-    """A worker's part of it, put together, is `fwsvm.problems.simplex_qp.rounding` of all rows.
-
-    But that its kernel values are off by what its own rows make of them, which is no more than what all rows do.
-    """
-    X, codes = clouds(5, 300)
-    table = table_of(written(tmp_path, X, codes))
-    found, kept = pair_rows.PairRows.survey, []
-
-    def noted(self, working, dtype):
-        seen = found(self, working, dtype)
-        kept.append((self, working, dtype, seen))
-        return seen
-
-    monkeypatch.setattr(pair_rows.PairRows, "survey", noted)
-    train(table, chosen(1e3, tolerance=1e-6))
-    _, working, dtype, seen = kept[-1]
-    assert dtype is np.float64
-    alpha = np.zeros(len(X))
-    alpha[working.numbers] = working.alpha
-    y = 1.0 - 2.0 * codes
-    K = naive.extended(naive.gram("rbf", X, X, GAMMA), y, np.full(len(X), 1e3))
-    assert float(alpha @ K @ alpha) == pytest.approx(seen.R, rel=1e-9)
-    assert seen.found.gap == pytest.approx(naive.gap(K, alpha), rel=1e-6)
-    least, most = (
-        rounding(np.diag(K), alpha, K @ alpha, off)
-        for off in (VALUE_ROUNDING, value_rounding(Rbf(GAMMA), as_rows(X)))
-    )
-    assert (1.0 - 1e-6) * least < seen.found.rounding < (1.0 + 1e-6) * most < 100.0 * least
+    assert 0 < sum(fetched) < 2000
 
 
 def test_a_machine_goes_in_messages_and_arrives_whole(tmp_path, monkeypatch):
@@ -163,7 +126,7 @@ def test_support_vectors_go_in_messages(tmp_path, monkeypatch):
     X, codes = clouds(11)
     table = table_of(written(tmp_path, X, codes))
     one = train(table, chosen())
-    monkeypatch.setattr(pair_rows, "MESSAGE_BYTES", 500.0)
+    monkeypatch.setattr(source, "MESSAGE_BYTES", 500.0)
     several = train(table, chosen())
     assert several.certified
     assert several.objective == pytest.approx(one.objective, rel=1e-3)
@@ -178,7 +141,7 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
     near = data.load(path, scale=how)
     table = RemoteTable(Inline(), partitions.cut(path), scale=how)
     assert table.ranges.same_as(near.train.ranges)
-    _, rows = table.of_numbers(np.arange(300))
+    rows = block.as_csr(table.rows(np.arange(300)))
     np.testing.assert_array_equal(rows.toarray(), sparse.csr_array(near.train.X).toarray())
     asked = Settings("chunking", threads=1)
     far = train(table, asked)
@@ -255,7 +218,7 @@ def test_an_interrupt_between_two_chunks_keeps_the_point_reached(tmp_path, monke
     def interrupt(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pair_rows.PairRows, "survey", interrupt)
+    monkeypatch.setattr(source.ClusterSource, "sums", interrupt)
     X, codes = clouds(7)
     found = train(table_of(written(tmp_path, X, codes)), chosen())
     assert found.status is Status.INTERRUPTED
@@ -272,7 +235,7 @@ def test_a_partition_that_changed_is_refused_when_it_is_read_again(tmp_path):
     with pytest.raises(
         DataError, match=r"bytes [\d,]+ to [\d,]+\) changed while it was trained on; train again"
     ):
-        there.block.block(partitions.read(part), part, before.sha256, ("1", "0"), 4)
+        block.block(partitions.read(part), part, before.sha256, ("1", "0"), 4)
 
 
 def test_what_cannot_be_trained_on_a_cluster_is_a_sentence(tmp_path):

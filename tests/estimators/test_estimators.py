@@ -382,7 +382,7 @@ def test_ctrl_c_ends_a_search_and_not_one_fit_only(monkeypatch):
         return real(*arguments, watch=press, **named)
 
     monkeypatch.setattr(base, "fit", interrupted)
-    monkeypatch.setattr(sys.modules["fwsvm.solvers.subproblems"], "WATCH_EVERY", 0.0)
+    monkeypatch.setattr(sys.modules["fwsvm.solvers.loop"], "WATCH_EVERY", 0.0)
     with pytest.raises(KeyboardInterrupt):
         FrankWolfeSVC(tol=1e-12).fit(X, Y3)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.kernels.column_cache import EVALUATIONS, FEWEST, MISSES, USED, column_cache, compute
-from fwsvm.kernels.linear import Linear
+from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import as_rows
 
 MIB = 1 << 20

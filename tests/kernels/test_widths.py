@@ -68,21 +68,3 @@ def test_gamma_and_sigma2_are_each_other():
 def test_rows_without_spread_have_a_width_all_the_same(kernel):
     assert default_gamma(kernel, np.ones((5, 3))) == 1.0
     assert default_gamma(kernel, np.ones((1, 3))) == 1.0
-
-
-@given(st.integers(0, 2**32), st.integers(2, 30), st.integers(1, 5))
-@settings(deadline=None, max_examples=40)
-def test_rows_that_count_several_times_are_as_wide_as_their_copies(seed, m, n):
-    X, counts = data(seed, m, n), np.random.default_rng(seed).integers(1, 5, m)
-    copies = X.repeat(counts, axis=0)
-    for form in (X, sparse.csr_array(X)):
-        for distance in (mean_squared_distance, mean_absolute_distance):
-            assert distance(form, counts.astype(float)) == pytest.approx(distance(copies), rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize("total", [1e-300, 0.5, 1.0, 1.5, 2.0, 3.0])
-def test_weights_of_any_sum_have_a_width(total):
-    X = data(4, 10, 3)
-    counts = np.full(10, total / 10)
-    assert np.isfinite(mean_squared_distance(X, counts))
-    assert 1.0 <= mean_squared_distance(X, counts) / (0.9 * mean_squared_distance(X)) <= 2.0 + 1e-9

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fwsvm.numerics.call_by_address import address_of, call
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.machine import address_of, call
 
 
 @njit

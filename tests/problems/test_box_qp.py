@@ -8,8 +8,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_certificate import certificate
-from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, weights_of
+from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, certificate, weights_of
 
 losses = st.sampled_from(list(Loss))
 

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from fwsvm import _memory, scaling
+from fwsvm import scaling
 from fwsvm.data import ranges as range_files
-from fwsvm.errors import DataError
 from fwsvm.problems import model_files
 from fwsvm.problems.features import prepared
 from tests.problems import trained
@@ -51,26 +49,3 @@ def test_rows_are_scaled_and_unknown_features_is_left_out(model):
         "1 of 2 rows lie far outside the training ranges: feature 1 is -23.019 in one, and was 6.981"
         in (far.notices[0])
     )
-
-
-@pytest.fixture
-def little_memory(monkeypatch):
-    monkeypatch.setattr(_memory, "UNASKED", 0)
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
-
-
-@pytest.mark.parametrize("features", [4, 6])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_rows_to_predict_get_the_models_features_only_where_they_fit(model, form, features, little_memory):
-    with pytest.raises(DataError, match="bringing 50 rows to the 5 features of the model would take"):
-        prepared(replace(model, ranges=None), form(np.ones((50, features))))
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_rows_to_predict_are_scaled_only_where_they_fit(form, little_memory):
-    X = form(np.ones((50, 5)))
-    for train in (np.vstack([np.zeros(5), np.ones(5)]), np.diag([1.0, 1, 0, 1, 1])):
-        ranges = scaling.fit(train, "[0,1]")
-        assert len(ranges.features) == np.count_nonzero(train.any(axis=0))
-        with pytest.raises(DataError, match=r"scaling 50 rows to \[0,1\] would take"):
-            scaling.apply(X, ranges)

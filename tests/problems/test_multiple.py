@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, sparse
 
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_certificate import certificate
-from fwsvm.problems.box_qp import Loss, box_qp, margins_of, weights_of
+from fwsvm.problems.box_qp import Loss, box_qp, certificate, margins_of, weights_of
 from fwsvm.problems.multiple import LEAST, MOST, best_certificate, best_multiple
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.kernels.laplacian import Laplacian
-from fwsvm.kernels.linear import Linear
-from fwsvm.kernels.polynomial import Polynomial, Quadratic
+from fwsvm.kernels.polynomial import Linear, Polynomial, Quadratic
 from fwsvm.kernels.rbf import Rbf
 from fwsvm.problems.machines import KernelModel, LinearModel
 

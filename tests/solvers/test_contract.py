@@ -211,7 +211,7 @@ def test_a_limit_of_time(name):
 
 @each_method
 def test_an_interrupt_keeps_the_point_reached(name, monkeypatch):
-    monkeypatch.setattr(sys.modules["fwsvm.solvers.subproblems"], "WATCH_EVERY", 0.0)
+    monkeypatch.setattr(sys.modules["fwsvm.solvers.loop"], "WATCH_EVERY", 0.0)
     told = []
 
     def interrupt(progress):

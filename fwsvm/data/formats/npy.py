@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fwsvm import _mapped
-from fwsvm._stretches import all_finite
+from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import as_numbers, first_objection
 from fwsvm.errors import DataError
@@ -98,8 +98,8 @@ def _array(path: Path) -> np.ndarray:
     """
     try:
         large = path.stat().st_size >= _mapped.LARGE
-        found = np.lib.format.open_memmap(path, mode="c" if large else "r")
-        return _mapped.never_written(np.asarray(found)) if large else np.array(found)
+        found = np.lib.format.open_memmap(path, mode="r")
+        return np.asarray(found) if large else np.array(found)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (

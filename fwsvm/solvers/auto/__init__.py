@@ -1,8 +1,7 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
-`auto` says what is chosen, `small_pairs` solves small pairs of classes in compiled code, `unreached` keeps where it had
-to leave them; large and two-class problems are the other methods' own runs. `nested` trains on growing samples within a
-time limit.
+`auto` says what is chosen, `pairs` solves small pairs of classes in compiled code; large and two-class problems are the
+other methods' own runs. `nested` trains on growing samples within a time limit.
 """
 
 from dataclasses import replace
@@ -12,18 +11,16 @@ import numpy as np
 
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers import memory
 from fwsvm.solvers.auto.nested import train_nested
-from fwsvm.solvers.auto.small_pairs import solve_at_once
-from fwsvm.solvers.chunking.run import ChunkRun, fits
+from fwsvm.solvers.auto.pairs import solve_at_once
+from fwsvm.solvers.chunking.chunking import ChunkRun, fits
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver
+from fwsvm.solvers.solver import Solver, WarmStart
 from fwsvm.solvers.tuning import FIRST_CHUNK
-from fwsvm.solvers.warm_start import WarmStart
 
 
 def _start(
@@ -65,8 +62,8 @@ def _has_many(warm_start: WarmStart | None) -> bool:
 
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
-    from fwsvm.solvers.decomposition.run import DecompositionRun
-    from fwsvm.solvers.newton.run import NewtonRun
+    from fwsvm.solvers.decomposition.decomposition import DecompositionRun
+    from fwsvm.solvers.newton.newton import NewtonRun
 
     if isinstance(solver, DecompositionRun) or (
         isinstance(solver, ChunkRun) and isinstance(solver.inner, DecompositionRun)
@@ -78,8 +75,8 @@ def _chosen(solver: Solver) -> str:
 
 
 FAMILIES["auto"] = replace(
-    on_simplex("auto", _start, memory.chunking, ("full", "sampled")),
+    on_simplex("auto", _start, ("full", "sampled")),
     solve_at_once=solve_at_once,
     chosen=_chosen,
 )
-FAMILIES["nested"] = replace(on_simplex("nested", _start, memory.chunking), train=train_nested)
+FAMILIES["nested"] = replace(on_simplex("nested", _start), train=train_nested)

@@ -7,21 +7,22 @@ a run of its own takes half a millisecond in the interpreter.
 
 import numpy as np
 
-from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.formulas import maximum
+from fwsvm.numerics.machine import compare_exchange
 from fwsvm.numerics.simd import (
     WIDTH,
     broadcast,
     lane_max,
     lane_min,
     load,
+    maximum,
     reduce_max,
     reduce_min,
     store,
     where_positive,
 )
-from fwsvm.solvers.auto.solutions import most_steps, write_certificate
+from fwsvm.problems.simplex_qp import write_certificate
+from fwsvm.solvers.auto.grouped_rows import most_steps
 from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.tuning import MATRIX_CHECKS, SETTLE_EVERY
 

@@ -1,4 +1,7 @@
-"""Rows grouped by class, for compiled code that solves pairs of classes: those of a pair are two ranges."""
+"""Rows grouped by class, for compiled code that solves pairs of classes, and room for what the pairs come to.
+
+The rows of a pair are two ranges.
+"""
 
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -19,6 +22,7 @@ from fwsvm.kernels.dense_tiles import (
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import product_rounding
+from fwsvm.numerics.compile import njit
 
 #: Bytes of copies for each number that is stored: in both precisions with its feature, laid out in tiles, and in the
 #: order in which the rows came.
@@ -42,6 +46,16 @@ class GroupedRows(NamedTuple):
     pairs: np.ndarray
     weights: np.ndarray
     rows: Rows
+
+    def ranges(self, number: int) -> tuple[slice, slice, int, int]:
+        """Return where the rows of a pair's two classes are, and the classes."""
+        (i, j), ends = self.pairs[number].tolist(), self.starts
+        return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1]), i, j
+
+    def places(self, number: int) -> tuple[np.ndarray, int]:
+        """Return where the rows of a pair are, (n,), and how many of the first of them are +1."""
+        plus, minus, _, _ = self.ranges(number)
+        return np.r_[plus, minus], int(plus.stop - plus.start)
 
     def sizes(self, numbers: np.ndarray) -> np.ndarray:
         """Return how many rows the pairs ``numbers`` have."""
@@ -123,4 +137,65 @@ def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
     return LaidOutRows(
         kernel, starts, pairs, weights, single, double, own_terms(kernel, single), own, self_values(kernel, double),
         tiles, tile_starts[:-1].copy(), product_rounding(kernel, double, own),
+    )  # fmt: skip
+
+
+class Goal(NamedTuple):
+    """The largest gap at which a pair has converged, constant + slope R, and the steps it may take.
+
+    These are ``steps_a_row`` for each row, or ``steps`` if that is more. ``value_rounding`` is what kernel values are
+    off by (`fwsvm.kernels.sums.product_rounding`).
+    """
+
+    constant: float
+    slope: float
+    steps_a_row: float
+    steps: int
+    value_rounding: float
+
+
+@njit(inner=True)
+def most_steps(goal, n):
+    """Return how many steps a pair of n rows may take."""
+    return max(np.int64(goal.steps_a_row * n), goal.steps)
+
+
+class Solutions(NamedTuple):
+    """What the pairs of K classes with m rows came to for each of S penalties.
+
+    Attributes
+    ----------
+    coefficients : ndarray, shape (S, m, K - 1), of the machines, laid out as in `fwsvm.problems.machines.KernelModel`
+    biases : ndarray, shape (S, pairs)
+    certificates : ndarray, shape (S, pairs, 5): objective, gap, primal, dual, and rounding of the gap, from scratch
+    steps, evaluations : ndarray of int, shape (S, pairs)
+    reached : ndarray of bool, shape (S, pairs), whether the gap is within the goal
+    """
+
+    coefficients: np.ndarray
+    biases: np.ndarray
+    certificates: np.ndarray
+    steps: np.ndarray
+    evaluations: np.ndarray
+    reached: np.ndarray
+
+    def signed(self, groups: GroupedRows, k: int, number: int) -> np.ndarray:
+        """Return the coefficients of a pair for the k-th penalty, (n,), those of the class +1 first."""
+        plus, minus, i, j = groups.ranges(number)
+        return np.concatenate([self.coefficients[k, plus, j - 1], self.coefficients[k, minus, i]])
+
+    def forget(self, groups: GroupedRows, k: int, number: int) -> None:
+        """Leave no machine of a pair for the k-th penalty."""
+        plus, minus, i, j = groups.ranges(number)
+        self.coefficients[k, plus, j - 1] = self.coefficients[k, minus, i] = 0.0
+        self.biases[k, number] = 0.0
+
+
+def empty_solutions(rows: int, classes: int, penalties: int = 1) -> Solutions:
+    """Return room for what the pairs come to."""
+    pairs = classes * (classes - 1) // 2
+    shape = penalties, pairs
+    return Solutions(
+        np.zeros((penalties, rows, classes - 1)), np.zeros(shape), np.full((*shape, 5), np.nan),
+        np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_),
     )  # fmt: skip

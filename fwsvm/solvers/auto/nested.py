@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import picked
 from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, method, register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result, SampleFacts
+from fwsvm.solvers.solver import WarmStart
 from fwsvm.solvers.tuning import LARGEST_JUMP, SAFE_SHARE, SMALLEST_JUMP
-from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel matrix
@@ -66,15 +65,8 @@ def train_nested(
         one = _settings_for(len(rows), settings, resolved, left)
         started = perf_counter()
         try:
-            trained = train(
-                picked(X, rows) if len(rows) < m else X,
-                codes[rows],
-                classes,
-                one,
-                weights[rows],
-                watch,
-                starts,
-            )
+            some = X[rows] if len(rows) < m else X
+            trained = train(some, codes[rows], classes, one, weights[rows], watch, starts)
             result = gathered(trained)
         except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
             if found is None:

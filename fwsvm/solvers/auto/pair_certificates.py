@@ -5,13 +5,13 @@ A value between rows of two classes is one pair's; one between rows of a class i
 
 import numpy as np
 
-from fwsvm.kernels.dense_sums import add_sums
+from fwsvm.kernels.dense_tiles import add_sums
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, scatter
 from fwsvm.kernels.sums import add_range
-from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.auto.solutions import write_certificate
+from fwsvm.numerics.machine import compare_exchange
+from fwsvm.problems.simplex_qp import write_certificate
 
 
 @njit

@@ -1,22 +1,23 @@
 """A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
 
-`working_set` says which rows matter, `run` is the `Solver`, over rows that are `in_memory` or `mapped`; another method
-of the simplex solves on each set of rows.
+`run` is the `Solver`, over rows in memory, in a mapped file or on a cluster; another method of the simplex solves on
+each chunk.
 """
 
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fwsvm._mapped import is_mapped
+from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers import memory
-from fwsvm.solvers.chunking.run import ChunkRun
+from fwsvm.solvers.chunking.chunking import ChunkRun
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.solvers.solver import Solver, WarmStart
 
 
 def _start(
@@ -26,6 +27,8 @@ def _start(
     rule.check()
     settings = inner_settings(rule, resolved)
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):
+        if isinstance(problem.X, RowSource):
+            problem = problem._replace(X=problem.X.take(np.arange(len(problem.y))))
         return settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return ChunkRun(problem, settings, warm_start, columns)
 
@@ -36,4 +39,4 @@ def inner_settings(rule: Any, resolved: Resolved) -> Resolved:
     return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
-FAMILIES["chunking"] = on_simplex("chunking", _start, memory.chunking)
+FAMILIES["chunking"] = on_simplex("chunking", _start)

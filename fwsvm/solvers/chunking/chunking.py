@@ -23,10 +23,34 @@ It pays where support vectors are few among many rows: a step passes over the ch
 columns are as short. Where they are many, what the first chunk cost, a few per cent, buys a starting point.
 """
 
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from fwsvm._memory import require
 from fwsvm.errors import UsageError, not_one_of
+from fwsvm.kernels.source import RowSource, row_source
+from fwsvm.problems.binary import Binary
+from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
+from fwsvm.solvers.column_store import ColumnStore, SharedColumns
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
+from fwsvm.solvers.frank_wolfe.state import SimplexStart, largest_gap
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
+from fwsvm.solvers.tuning import (
+    CHUNK_SPARE,
+    FIRST_CHUNK,
+    LARGEST_CHUNK,
+    MOST_FIRST_ROWS,
+    NEAR,
+    SAFE_ROUNDING,
+    SMALL_CLASS,
+)
+from fwsvm.solvers.warm_up import layouts, once, tiny_problem
+from fwsvm.status import Status
 
 
 @register(
@@ -59,3 +83,243 @@ class Chunking(NamedTuple):
             raise UsageError(not_one_of("inner of chunking", sorted(known), self.inner))
         if self.fewest < 0:
             raise UsageError(f"fewest of chunking must be 0 or more, not {self.fewest}")
+
+
+SINGLE_ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
+COPIED = 64  # bytes of copies, in both precisions and in tiles, for each number of a chunk
+
+
+def fits(support: int, rows: int, resolved: Resolved) -> bool:
+    """Whether the kernel columns of so many support vectors, over so many rows, fit in the cache."""
+    return 4 * support * rows <= resolved.cache_bytes
+
+
+class ChunkRun:
+    """A `Solver`: the present chunk and the inner run on it, or alpha alone between two of them.
+
+    Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too. As the
+    certificate of alpha over all rows holds for the rows of a chunk, inner runs leave their own check from scratch to
+    it, as long as their rounding does not keep the run from its goal.
+
+    Parameters
+    ----------
+    problem : Binary, whose X may be a `RowSource`
+    settings : Resolved, of the inner method
+    warm_start : WarmStart, optional
+    columns : SharedColumns, optional
+    many : Resolved, optional
+        Settings for all rows where the columns of those that matter do not fit in the cache.
+
+    Attributes
+    ----------
+    found : SimplexCertificate or None, of alpha over all rows, where they were looked at
+    outcome : Outcome or None, of alpha, where an inner run ended at it
+    lowest, gap : float, R and the gap at the look before, in either precision
+    last : SimplexIterate or None, what the last inner run ended at
+    defers : bool, whether inner runs leave their check to the look at all rows
+    near, exact : bool, whether the next look is likely to be the last, and whether the last one was in float64
+    before : Counters, what all before the present inner run did
+    """
+
+    def __init__(
+        self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None, many: Resolved | None = None,
+    ) -> None:  # fmt: skip
+        self.settings, self.many, self.stream = settings, many, problem.stream
+        self.matter = 0  # rows that matter by the last look
+        self.of_path: SharedColumns | None = None  # for all rows; each chunk is of other rows
+        if columns is None or columns.keeps_values:
+            self.of_path, columns = columns, ColumnStore(keeps_values=False).of(0)
+        self.columns = columns
+        self.source: RowSource = row_source(problem.X)
+        self.before = Counters(compile_seconds=compile_looks(settings.kernel, self.source))
+        self.order = np.argsort(-problem.y, kind="stable")
+        self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
+        self.m, self.plus, self.ridge = len(self.y), int(np.count_nonzero(self.y > 0)), 1.0 / self.penalties
+        own = self.source.diagonal(settings.kernel)
+        self.diagonal, self.value_rounding = own.values[self.order] + 1.0 + self.ridge, own.rounding
+        self.widest = float(self.diagonal.max())
+        self.inner: Solver | None = None
+        self.found: SimplexCertificate | None = None
+        self.outcome: Outcome | None = None
+        self.lowest = self.gap = np.inf
+        self.last: SimplexIterate | None = None
+        self.defers, self.near, self.exact = True, False, False
+        self.alpha = np.zeros(self.m)
+        if warm_start is None:
+            share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m) if self.source.is_far else FIRST_CHUNK
+            self._start(first_chunk(self.plus, self.m, np.random.default_rng(self.stream), share))
+        else:  # of a run with another penalty
+            self.alpha = warm_start.weights[self.order]
+            self._start(self._next_chunk(self._survey(np.float32)))
+
+    # ---------------------------------------------------------------- chunks
+
+    @property
+    def _is_whole(self) -> bool:
+        return len(self.chunk) == self.m
+
+    def _start(self, chunk: np.ndarray) -> None:
+        """Let the inner method begin on a chunk, at alpha if there is one."""
+        self.chunk, settings = chunk, self._of_chunk(len(chunk))
+        warm_start: WarmStart | None = None
+        if self.exact:
+            warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], self.ridge[chunk])
+        elif self.alpha.any():
+            warm_start = WarmStart(self.alpha[chunk])
+        rows = self.source.take(self.order[chunk])
+        if self.source.is_far:
+            require(
+                COPIED * len(rows.values),
+                f"a chunk of {len(chunk):,} of the {self.m:,} rows, those that may be support vectors,",
+                "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
+            )
+        problem = Binary(rows, self.y[chunk], self.penalties[chunk], self.stream)
+        columns = self.of_path if self.of_path is not None and self._is_whole else self.columns
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+
+    def _of_chunk(self, rows: int) -> Resolved:
+        """Return the settings of the inner run on a chunk of so many rows."""
+        settings = self.settings
+        if self.many is not None and rows == self.m and not fits(self.matter, self.m, self.many):
+            settings = self.many
+        if settings.stop == "meb" and self.found is not None:
+            # the rule speaks of the largest K~_ii of all rows
+            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
+        return replace(settings, deferred=SAFE_ROUNDING if self.defers and rows < self.m else 0.0)
+
+    def _next_chunk(self, q: np.ndarray) -> np.ndarray:
+        """Return the next chunk, after a survey that returned q."""
+        f = (q - self.ridge * self.alpha) / float(self.alpha @ q)
+        self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
+        return select_rows(f, self.alpha, self.plus)
+
+    def _goal(self, R: float) -> float:
+        return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
+
+    # ---------------------------------------------------------------- looks at all rows
+
+    def _survey(self, dtype: type = np.float64) -> np.ndarray:
+        """Find the certificate of alpha, which is one in float64 only, and return q (m,)."""
+        alpha, y, ridge = np.empty((3, self.m))
+        alpha[self.order], y[self.order], ridge[self.order] = self.alpha, self.y, self.ridge
+        point = y, alpha[:, None], ridge[:, None]
+        q = gradients(self.settings.kernel, self.source, *point, self.settings.threads, dtype)[self.order, 0]
+        self.q = np.ascontiguousarray(q)
+        self.found = certificate(self.ridge, self.diagonal, self.alpha, self.q, self.value_rounding)
+        evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
+        self.before = self.before._replace(kernel_evaluations=evaluations)
+        return self.q
+
+    def _look(self) -> tuple[np.ndarray, SimplexCertificate]:
+        """Look at all rows, in single precision where that shows for sure that the run goes on."""
+        self.exact = self.near
+        q = self._survey(np.float64 if self.exact else np.float32)
+        if not self.exact and self._excess_outside(q) <= SINGLE_ROUNDING * self.widest:
+            self.exact, q = True, self._survey()
+        assert self.found is not None  # noqa: S101  (by the survey)
+        self.near = self.found.relative_gap <= NEAR
+        return q, self.found
+
+    def _excess_outside(self, q: np.ndarray) -> float:
+        """Return by how much the gap of rows outside the chunk is above the goal."""
+        R = float(self.alpha @ q)
+        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self._goal(R)
+
+    # ---------------------------------------------------------------- the contract of a Solver
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` of the inner method's steps."""
+        assert self.inner is not None  # noqa: S101  (but while `check_stop` is at work)
+        return self.inner.advance(steps)
+
+    def check_stop(self) -> Status | None:
+        """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
+        assert self.inner is not None  # noqa: S101  (as in `advance`)
+        ended = self.inner.check_stop()
+        if ended is None or self._is_whole:
+            return ended
+        last, before = self.iterate(), self.counters
+        self.alpha, self.last, self.before = last.alpha[self.order], last, before
+        self.found = self.outcome = self.inner = None
+        q, found = self._look()
+        halved, self.gap = found.gap < 0.5 * self.gap, found.gap
+        if self.exact:
+            outcome = outcome_of(found, self.settings, self.widest)
+            if outcome.within and not self.settings.final_gap:
+                return Status.SAMPLED_STOP
+            self.outcome = outcome
+            if outcome.within:
+                return Status.CONVERGED
+            if self._excess_outside(q) <= 0.0:  # no other row would help
+                if not self.defers:
+                    return Status.STALLED  # it is the inner method that can do no better
+                self.defers = (
+                    halved  # or its rounding, which it has not seen: that of steps from an exact q is small
+                )
+                self._start(self.chunk)
+                return None
+        falls, self.lowest = self.lowest > last.objective, last.objective
+        # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
+        self._start(self._next_chunk(q) if falls else np.arange(self.m))
+        return None
+
+    def iterate(self) -> SimplexIterate:
+        """Return alpha over all rows, R and the support size, and the gap over all rows when they were last seen."""
+        if self.inner is None:
+            assert self.last is not None  # noqa: S101  (an inner run has ended)
+            gap = self.last.gap if self.found is None else self.found.gap
+            return replace(self.last, gap=gap, outcome=self.outcome)
+        here, alpha, whole = self.inner.iterate(), np.zeros(self.m), self._is_whole
+        assert isinstance(here, SimplexIterate)  # noqa: S101  (of a method on the simplex)
+        alpha[self.order[self.chunk]] = here.alpha
+        return replace(
+            here, iterations=self.before.iterations + here.iterations, alpha=alpha, warm_start=WarmStart(alpha),
+            gap=here.gap if whole else self.found.gap if self.found is not None else np.nan,
+            outcome=here.outcome if whole else None,
+        )  # fmt: skip
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far, on all chunks, and between them."""
+        return self.before if self.inner is None else self.before.plus(self.inner.counters)
+
+
+def first_chunk(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
+    """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
+    chunk = [
+        first + random.choice(count, max(min(count, SMALL_CLASS), int(share * count)), replace=False)
+        for first, count in ((0, plus), (plus, m - plus))
+    ]
+    return np.sort(np.concatenate(chunk))
+
+
+def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:
+    """Return the rows of the next chunk, ascending, or all rows.
+
+    Parameters
+    ----------
+    f : ndarray, shape (m,), y_t times the decision value: rows below 1 matter
+    alpha : ndarray, shape (m,); so do those with weight
+    plus : int, rows 0 ... plus - 1 are the class +1; of each class there is one row at least
+    """
+    m = len(f)
+    wanted = int(CHUNK_SPARE * np.count_nonzero((alpha > 0.0) | (f < 1.0))) + 2
+    if wanted > LARGEST_CHUNK * m:
+        return np.arange(m)
+    order = np.where(alpha > 0.0, -np.inf, f)
+    for first, last in ((0, plus), (plus, m)):
+        order[first + int(order[first:last].argmin())] = -np.inf
+    return np.sort(np.argpartition(order, wanted - 1)[:wanted])
+
+
+def compile_looks(kernel: Any, X: RowSource) -> float:
+    """Compile what looks at rows laid out as X need, in both precisions; return the seconds."""
+
+    def work(gaps: int) -> None:
+        tiny, one = RowSource(tiny_problem(gaps).X), np.ones((1, 1))
+        tiny.diagonal(kernel)
+        tiny.sums(kernel, np.arange(1), one, 1, np.float32)
+
+    found = () if X.X is None else layouts(X.X)  # other computers compile for themselves
+    return sum(once(("looks", gaps, type(kernel)), partial(work, gaps)) for gaps in found)

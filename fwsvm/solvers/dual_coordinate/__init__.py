@@ -4,9 +4,7 @@
 what it does at the beginning and end of a sweep and after a step.
 """
 
-from fwsvm.solvers import memory
-from fwsvm.solvers.dual_coordinate.iterate import certify
-from fwsvm.solvers.dual_coordinate.run import LinearRun
+from fwsvm.solvers.dual_coordinate.run import LinearRun, certify
 from fwsvm.solvers.registry import FAMILIES, Family
 
 FAMILIES["linear"] = Family(
@@ -19,5 +17,4 @@ FAMILIES["linear"] = Family(
     start=lambda problem, rule, resolved, start=None, _=None: LinearRun(problem, rule, resolved, start),
     certify=certify,
     keeps_values=False,
-    memory=memory.linear,
 )

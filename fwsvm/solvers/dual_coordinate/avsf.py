@@ -9,8 +9,7 @@ from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import uniform
 from fwsvm.problems.box_qp import Loss
-from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
-from fwsvm.solvers.dual_coordinate.engine import begin, end, is_at_rest, update_preference
+from fwsvm.solvers.dual_coordinate.engine import begin, end, is_at_rest, shuffle_rows, update_preference
 from fwsvm.solvers.registry import register
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.problems.box_qp import Loss
-from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
-from fwsvm.solvers.dual_coordinate.engine import begin, end, is_shrunk
+from fwsvm.solvers.dual_coordinate.engine import begin, end, is_shrunk, shuffle_rows
 from fwsvm.solvers.registry import register
 
 

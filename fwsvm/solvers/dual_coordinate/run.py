@@ -1,20 +1,19 @@
-"""A run of a linear method on one two-class problem: from alpha = 0, or a warm start, to the certificate."""
+"""A run of a linear method on one two-class problem, and what its iterates are worth."""
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import let_go
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
-from fwsvm.problems.binary import Binary
-from fwsvm.problems.box_certificate import BoxCertificate, certificate
-from fwsvm.problems.box_qp import Loss, box_qp, weights_of_parts
-from fwsvm.solvers.dual_coordinate.blocks import rows_of_a_block
-from fwsvm.solvers.dual_coordinate.engine import advance
-from fwsvm.solvers.dual_coordinate.iterate import LinearIterate, from_scratch, outcome_of
-from fwsvm.solvers.dual_coordinate.state import (
+from fwsvm.problems.binary import Binary, Hyperplane
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.multiple import best_certificate
+from fwsvm.solvers.certify import Candidate, Certified, estimated, proven
+from fwsvm.solvers.dual_coordinate.engine import (
     CONTROL,
     COORDINATE,
     GOING,
@@ -22,12 +21,76 @@ from fwsvm.solvers.dual_coordinate.state import (
     STALLED,
     SURVEYING,
     LinearState,
+    advance,
+    rows_of_a_block,
 )
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters, Outcome
+from fwsvm.solvers.solver import Counters, Iterate, Outcome, WarmStart
 from fwsvm.solvers.tuning import MAX_MISSES, WATCH_SHARE
-from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearIterate(Iterate):
+    """An iterate of a linear method.
+
+    Attributes
+    ----------
+    alpha : ndarray of float64, shape (m,), of all rows
+    w : ndarray of float64, shape (n + 1,)
+        The weights, that of the constant feature last: those of ``outcome`` where it is known, else as the run keeps
+        them.
+    kept_objective, kept_gap : float
+        P and P - D by the numbers that the run keeps.
+    """
+
+    alpha: np.ndarray
+    w: np.ndarray
+    kept_objective: float
+    kept_gap: float
+
+
+def certify(candidates: Sequence[Candidate[LinearIterate]], *, exact: bool) -> list[Certified]:
+    """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`."""
+    return [_certified(candidate, exact=exact) for candidate in candidates]
+
+
+def _certified(candidate: Candidate[LinearIterate], *, exact: bool) -> Certified:
+    (X, y, penalties, _), resolved, at = candidate
+    outcome, w = at.outcome, at.w
+    if not exact:
+        outcome = estimated(at.kept_objective, at.kept_gap, "none")
+    elif outcome is None:
+        qp = box_qp(as_they_lie(X), y, penalties, resolved.rule.loss, resolved.rule.bias)
+        w, found = from_scratch(qp, at.alpha[qp.rows], resolved.stop)
+        outcome = outcome_of(found, resolved, empty=not len(qp.rows))
+    return Certified(outcome, Hyperplane(w[:-1].copy(), float(w[-1])))
+
+
+def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, BoxCertificate]:
+    """Return w and the certificate of alpha, of the rows of ``qp``, from scratch.
+
+    Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
+    """
+    w = weights_of(qp, alpha)
+    if stop == "eps":
+        return w, certificate(qp, alpha, w)
+    return best_certificate(qp, alpha, w)
+
+
+def outcome_of(c: BoxCertificate, resolved: Resolved, *, empty: bool) -> Outcome:
+    """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does.
+
+    ``empty`` where no row has a feature.
+    """
+    violation = 0.0 if empty else resolved.rule.violation(c.least, c.most)
+    tolerance, widened = resolved.tolerance, c._replace(gap=c.gap + c.rounding.gap)
+    measured, goal = {
+        "relative": (widened.relative_gap, tolerance),
+        "gap": (widened.gap, tolerance),
+        "eps": (violation + c.rounding.gradient, np.nextafter(tolerance, 0.0)),  # below, not at it
+    }[resolved.stop]
+    return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
 
 
 class CheckedPoint(NamedTuple):
@@ -64,7 +127,7 @@ class LinearRun:
         self.rule, self.resolved = rule, resolved
         rule.check()
         self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
-        self.penalties, self.since = problem.penalties, 0  # rows visited since mapped ones were let go of
+        self.penalties = problem.penalties
         self.state = self._state(stream(*problem.stream))
         if warm_start is not None:
             self._start_from(warm_start.weights)
@@ -87,18 +150,17 @@ class LinearRun:
         now["reach"] = np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        self.block = rows_of_a_block(qp, self.resolved.cache_bytes)
-        now["block"] = self.block
-        preferences = np.ones(m if not self.block or getattr(self.rule, "has_preferences", True) else 1)
+        now["block"] = block = rows_of_a_block(qp, self.resolved.cache_bytes)
+        preferences = np.ones(m if not block or getattr(self.rule, "has_preferences", True) else 1)
         return LinearState(qp, coordinates, preferences, w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]
         s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
-        self._refresh(weights_of_parts(self.qp, self._alpha))
+        self._refresh(weights_of(self.qp, self._alpha))
 
     def _refresh(self, w: np.ndarray) -> None:
-        """Continue from w = weights_of_parts(qp, alpha), with a survey first."""
+        """Continue from w = weights_of(qp, alpha), with a survey first."""
         now = self.state.now
         self.state.w[:] = w
         self.state.coordinates["slack"] = -1.0
@@ -125,21 +187,7 @@ class LinearRun:
 
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
-        if not self.block:
-            return int(advance(self.rule, self.state, steps))
-        visited = 0
-        while visited < steps:
-            wanted = min(steps - visited, self.block - self.since)
-            taken = int(advance(self.rule, self.state, wanted))
-            visited, self.since = visited + taken, self.since + taken
-            if self.since >= self.block:
-                self.since = 0
-                for array in (self.qp.values, self.qp.columns):
-                    if array is not None:
-                        let_go(array)
-            if taken < wanted:
-                break
-        return visited
+        return int(advance(self.rule, self.state, steps))
 
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
@@ -154,7 +202,7 @@ class LinearRun:
         self.misses += 1
         if stop == STALLED or self.misses == MAX_MISSES:
             return Status.STALLED
-        self._refresh(weights_of_parts(self.qp, self._alpha))
+        self._refresh(weights_of(self.qp, self._alpha))
         return None
 
     def iterate(self) -> LinearIterate:

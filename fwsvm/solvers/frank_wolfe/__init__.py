@@ -10,13 +10,11 @@ from typing import Any
 
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.solvers.solver import Solver, WarmStart
 
 
 def _start(
@@ -24,7 +22,7 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
     if is_mapped(problem.X):
-        from fwsvm.solvers.chunking.run import ChunkRun
+        from fwsvm.solvers.chunking.chunking import ChunkRun
 
         return ChunkRun(problem, resolved, warm_start, columns)
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
@@ -34,11 +32,9 @@ def _start(
 
 def _chosen(solver: Solver) -> str:
     """Say where a method solved on chunks of mapped rows, which is no choice of the user's."""
-    from fwsvm.solvers.chunking.run import ChunkRun
+    from fwsvm.solvers.chunking.chunking import ChunkRun
 
     return "on chunks" if isinstance(solver, ChunkRun) else ""
 
 
-FAMILIES["simplex"] = replace(
-    on_simplex("simplex", _start, memory.simplex, ("full", "sampled")), chosen=_chosen
-)
+FAMILIES["simplex"] = replace(on_simplex("simplex", _start, ("full", "sampled")), chosen=_chosen)

@@ -1,4 +1,4 @@
-"""One loop for all methods on the simplex: find a vertex, choose a move, make it.
+"""One loop for all methods on the simplex: find a vertex, choose a move, make it; and the columns that steps miss.
 
 A method is a NamedTuple with an implementation of `choose`; CVM also says itself which vertex comes next (`find`).
 """
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm.kernels.sparse_tiles import threads_for
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.gradient.interface import GAP_ROUNDING, on_add, on_drop, select, update
+from fwsvm.numerics.machine import call
+from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, on_add, on_drop, prefetch_set, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -141,3 +143,25 @@ def advance(rule, s, steps):
 def plain(rule: Any) -> Any:
     """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
     return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})
+
+
+@njit
+def run_until_miss(advance_at, fetch_at, rule, s, columns, steps, block):
+    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why.
+
+    The addresses are those of `advance` for (rule, s, steps), and of `fetch_in_thread` for (columns, rows, alpha, row,
+    0). Blocks of columns large enough for several threads are left to the caller: their numbers are in ``block``,
+    int32 of shape (64,), and -1 after the last.
+    """
+    now = s.now[0]
+    taken = call(advance_at, (rule, s, steps))
+    while now.stop == COLUMN_MISS:
+        wanted = prefetch_set(s, columns)
+        if threads_for(columns.rows, s.q.size, wanted.size, columns.threads) > 1:
+            for c in range(block.size):
+                block[c] = wanted[c] if c < wanted.size else -1
+            break
+        call(fetch_at, (columns, wanted, s.alpha, now.vertex, np.int64(0)))
+        now.stop = GOING
+        taken += call(advance_at, (rule, s, steps - taken))
+    return taken

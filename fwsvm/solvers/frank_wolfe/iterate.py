@@ -1,26 +1,18 @@
-"""Iterates on the simplex: what they are worth, and their machines, as functions of the weights."""
+"""Iterates on the simplex: what they are worth, their machines, and what all families of such methods share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fwsvm._mapped import is_mapped
-from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.kernels.sums import value_rounding
+from fwsvm.kernels.source import row_source
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.simplex_qp import (
-    SimplexCertificate,
-    certificate,
-    gradients,
-    gradients_of_mapped,
-    self_values_of_mapped,
-    value_rounding_of_mapped,
-)
+from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
-from fwsvm.solvers.frank_wolfe.stopping import largest_gap
+from fwsvm.solvers.frank_wolfe.state import largest_gap
+from fwsvm.solvers.registry import Family
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
 
@@ -67,17 +59,15 @@ def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> 
 def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
     (X, y, _, _), resolved, _ = candidates[0]
-    kernel, mapped = resolved.kernel, is_mapped(X)
-    rows: Any = X if mapped else as_rows(X)
+    kernel, source = resolved.kernel, row_source(X)
     alphas = np.stack([candidate.iterate.alpha for candidate in candidates], axis=1)
     ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
-    q = (gradients_of_mapped if mapped else gradients)(kernel, rows, y, alphas, ridges, resolved.threads)
-    own, outcomes = (self_values_of_mapped if mapped else self_values)(kernel, rows) + 1.0, []
-    off = (value_rounding_of_mapped if mapped else value_rounding)(kernel, rows)
+    q = gradients(kernel, source, y, alphas, ridges, resolved.threads)
+    own, outcomes = source.diagonal(kernel), []
     for k, candidate in enumerate(candidates):
-        ridge, alpha = ridges[:, k], candidate.iterate.alpha
-        diagonal = own + ridge
-        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]), off)
+        ridge, alpha = np.ascontiguousarray(ridges[:, k]), candidate.iterate.alpha
+        diagonal = own.values + 1.0 + ridge
+        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]), own.rounding)
         outcomes.append(outcome_of(found, candidate.resolved, float(diagonal.max())))
     return outcomes
 
@@ -90,3 +80,26 @@ def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
     rows = np.flatnonzero(alpha)
     weights = (y * alpha)[rows] / (R if R > 0.0 and R * R > 0.0 else 1.0)
     return Expansion(rows, weights, float(weights.sum()))
+
+
+def on_simplex(
+    name: str,
+    start: Callable[..., Any],
+    searches: tuple[str, ...] = ("full",),
+    *,
+    keeps_values: bool = True,
+) -> Family:
+    """Return a family of methods for min a'K~a on the simplex, with any kernel."""
+    return Family(
+        name=name,
+        problem="min a'K~a on the simplex (squared hinge, bias penalised)",
+        kernels=None,
+        default_kernel="rbf",
+        stops=("relative", "gap", "meb"),
+        searches=searches,
+        keeps_values=keeps_values,
+        multiclass="one-vs-one",
+        ridge=True,
+        start=start,
+        certify=certify,
+    )

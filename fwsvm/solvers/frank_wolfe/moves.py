@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.frank_wolfe.gradient.interface import cache_index, partner
+from fwsvm.solvers.frank_wolfe.gradient import cache_index, partner
 from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active
 from fwsvm.solvers.tuning import SCAN_FROM
 

@@ -1,8 +1,11 @@
-"""State of a Frank-Wolfe-type run on the simplex: iterate, gradient, cached kernel values, counters and control."""
+"""State of a Frank-Wolfe-type run on the simplex, the goal it has, and what a warm start begins with."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from fwsvm.solvers.solver import WarmStart
 
 #: Why the compiled loop returned: it has not; the gap is small enough; no candidate violates the stopping rule; a step
 #: would not lower R; a kernel column is not cached; the candidates' kernel values are not computed.
@@ -62,7 +65,7 @@ class SimplexState(NamedTuple):
     values : ndarray, shape (64, room)
         `Sampled`: kernel values of the candidates with the active set.
     core : ndarray of float64, shape (3, room)
-        `Sampled`: room for copies by place in the active set (`fwsvm.solvers.frank_wolfe.core_set`).
+        `Sampled`: room for copies by place in the active set (`fwsvm.solvers.frank_wolfe.cvm`).
     drawn : ndarray of int32, shape (64,)
         `Sampled`, `Tracked`: the candidates.
     team : ThreadTeam
@@ -86,3 +89,46 @@ class SimplexState(NamedTuple):
     core: np.ndarray
     drawn: np.ndarray
     team: Any
+
+
+def stopping_line(stop: str, level: float, widest: float) -> tuple[float, float]:
+    """Return a and b of the largest gap a + b R at which a run by this rule to this tolerance may stop.
+
+    ``stop`` is relative (gap <= level R), gap (000 eq. 8: gap <= level), or meb: gamma_i^2 <= (1 + level)^2 r^2 (003
+    section 4.3) with Delta^2 = ``widest`` = max K~_ii.
+    """
+    if stop == "relative":
+        return 0.0, level
+    if stop == "gap":
+        return level, 0.0
+    slack = 2.0 * level + level * level
+    return slack * widest, -slack
+
+
+def largest_gap(stop: str, level: float, widest: float, R: float) -> float:
+    """Return the gap at which a run with the objective R may stop."""
+    constant, slope = stopping_line(stop, level, widest)
+    return constant + slope * R
+
+
+@dataclass(frozen=True)
+class SimplexStart(WarmStart):
+    """What a run on the simplex makes use of, beside the weights.
+
+    Attributes
+    ----------
+    kernel : NamedTuple
+    gradient, ridge : ndarrays of float64, shape (m,), in the order of the problem's rows
+        q = K~ alpha at the weights, and the 1 / C_i that are on the diagonal of K~.
+    newton : bool
+        Whether the run was Newton's, and swap-2o alone did not reach the goal.
+    """
+
+    kernel: Any
+    gradient: np.ndarray
+    ridge: np.ndarray
+    newton: bool = False
+
+    def gradient_at(self, ridge: np.ndarray) -> np.ndarray:
+        """Return q at the same weights with another ridge."""
+        return self.gradient + (ridge - self.ridge) * self.weights

@@ -7,9 +7,8 @@ them, `cholesky` calls LAPACK, `line_search` finds the length of a step, `warm_u
 method is one file.
 """
 
-from fwsvm.solvers import memory
-from fwsvm.solvers.frank_wolfe.family import on_simplex
-from fwsvm.solvers.newton.run import NewtonRun
+from fwsvm.solvers.frank_wolfe.iterate import on_simplex
+from fwsvm.solvers.newton.newton import NewtonRun
 from fwsvm.solvers.registry import FAMILIES
 
-FAMILIES["active-set"] = on_simplex("active-set", NewtonRun, memory.active_set)
+FAMILIES["active-set"] = on_simplex("active-set", NewtonRun)

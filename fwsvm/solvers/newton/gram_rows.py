@@ -1,12 +1,12 @@
 """Rows of the Gram matrix Q for the active set, read from the column cache."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fwsvm import phases
-from fwsvm.kernels.column_cache import ColumnCache, compute
-from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.column_cache import ColumnCache, provide
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import load, store, widen
 from fwsvm.numerics.threads import in_shares
@@ -34,13 +34,7 @@ class GramRows:
         """Cache the columns of all these rows at the same time; ValueError for more than ``most``."""
         if len(rows) > self.most:
             raise ValueError(f"{len(rows)} columns are wanted at once, of {self.most} there may be room for")
-        priority = np.zeros(len(self.y))
-        priority[rows] = 1.0
-        wanted = 0
-        while len(missing := rows[self.columns.slot_of[rows] < 0]):
-            wanted = wanted or len(missing)
-            phases.inside("kernel values", 1.0 - len(missing) / wanted)
-            compute(self.columns, missing[:WIDE].astype(np.int32), priority)
+        provide(self.columns, rows, partial(phases.inside, "kernel values"))
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return Q x (m,) for an x (m,) that is zero outside rows that were provided."""

@@ -33,11 +33,38 @@ On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative ga
 and 0.6 s of the processor at C = 256, 7.5 and 0.7 s at C = 4096.
 """
 
+from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
 
 from fwsvm.errors import UsageError
+from fwsvm.problems.binary import Binary
+from fwsvm.problems.simplex_qp import gradient, signs
+from fwsvm.solvers.column_store import SharedColumns
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
+from fwsvm.solvers.frank_wolfe.run import SimplexRun
+from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
+from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
+from fwsvm.solvers.newton.budget import SwapBudget, least_along
+from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.newton.system import ActiveSetSystem, compile_double_factor, compile_systems
 from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, WarmStart
+from fwsvm.solvers.tuning import (
+    FEW_WRONG,
+    MANY_WRONG,
+    MOST_REPAIRS,
+    MOST_SHARPENINGS,
+    REPAIR_SWAPS,
+    RESIDUAL_SHARE,
+    ROUGH_RESIDUAL,
+)
+from fwsvm.status import Status
 
 
 class Beyond(Enum):
@@ -70,3 +97,254 @@ class Newton(NamedTuple):
         """Refuse a switch that is no gap with `UsageError`."""
         if not 0.0 < self.switch < float("inf"):
             raise UsageError(f"newton needs a positive number for switch, not {self.switch:g}")
+
+
+NO_LIMIT = 1 << 62  # steps
+STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
+
+
+class Best(NamedTuple):
+    """A point of the run: alpha and q = K~ alpha (m,), and R = alpha' q."""
+
+    alpha: np.ndarray
+    q: np.ndarray
+    R: float
+
+
+class NewtonRun:
+    """A `Solver`: swap-2o first, from there on one Newton step a step, with swap-2o's in between while A is far off.
+
+    It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0. That
+    may be a worse point than the one before: the best is kept, and is the iterate.
+
+    Parameters
+    ----------
+    problem : Binary
+    rule : Newton
+    resolved : Resolved
+    warm_start : WarmStart, optional
+        With the gradient of a run on the same kernel where it is a `SimplexStart`.
+    columns : SharedColumns, optional
+    """
+
+    def __init__(
+        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+    ) -> None:  # fmt: skip
+        rule.check()
+        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
+        self.compile_seconds = 0.0
+        self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
+        self.resolved, self.switch, self.columns = resolved, rule.switch, columns
+        self.beyond, self.has_room = rule.beyond, True
+        self.newton, self.stuck = False, False
+        self.ended: Status | None = None
+        self.best: Best | None = None  # an earlier point
+        self.repairs = MOST_REPAIRS
+        self.ridge = self.simplex.qp.ridge
+        self.y = signs(self.simplex.qp)
+        active = int(self.simplex.state.now["active"][0])
+        self.swaps = SwapBudget(len(self.ridge), active, warm=warm_start is not None)
+        self.sharp = 0  # how often linear systems were asked for more exactly
+        self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
+        self.system = self._system()
+        before = warm_start if isinstance(warm_start, SimplexStart) else None
+        if before is not None and before.newton and before.kernel == resolved.kernel:
+            self.swaps.give(0)  # a little away from an optimum most rows stay on their side
+        self._set_goal()
+
+    def _system(self) -> ActiveSetSystem:
+        """Return the linear systems over the present column cache."""
+        columns = self.simplex.qp.columns
+        lines = GramRows(columns, self.y, self.resolved.threads)
+        room = None if self.columns is None else self.columns.room
+        # few runs come to factors in float64; a method of this run would be a cycle, which keeps its memory
+        return ActiveSetSystem(lines, self.ridge, partial(compile_double_factor, columns), room)
+
+    def _set_goal(self) -> None:
+        """Let swap-2o stop where Newton begins, if that is before its own goal."""
+        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.switch
+        self.simplex.set_goal()
+
+    # ---------------------------------------------------------------- the contract of a Solver
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
+        if not self.newton:
+            taken = self.simplex.advance(min(steps, self.swaps.to_look))
+            self.swaps.spend(taken, self.simplex.state)
+            return taken
+        if self.ended is not None or self.stuck:
+            return 0
+        self._step()
+        return 1
+
+    def check_stop(self) -> Status | None:
+        """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
+        if self.ended is None and (not self.stuck if self.newton else self._swaps_go_on()):
+            return None
+        reached = self.stuck or self.simplex.within() or not self.has_room
+        if reached:
+            self.stuck = False
+            self.ended = self._check_gap()
+        if self.ended is None and not (reached and not self.newton and self.swaps.left):
+            self._begin()
+        return self.ended
+
+    def _swaps_go_on(self) -> bool:
+        simplex = self.simplex
+        if self.swaps.left:
+            return bool(simplex.state.now["stop"] == GOING)
+        return self.swaps.extend(simplex.state, simplex.goal(float(simplex.state.now["R"][0])))
+
+    def _check_gap(self) -> Status | None:
+        """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
+        simplex = self.simplex
+        simplex.state.now["stop"] = GOING
+        if not self.resolved.final_gap:
+            return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
+        columns = simplex.qp.columns
+        ended = simplex.check_gap()
+        if ended is Status.CONVERGED:
+            self.best = None
+        elif self.best is not None:
+            self.best = self._checked(self.best)
+        if simplex.qp.columns is not columns:
+            self.compile_seconds += self.system.compile_seconds + compile_systems(simplex.qp.columns)
+            self.system = self._system()
+        return ended
+
+    def _checked(self, best: Best) -> Best | None:
+        """Return an earlier point with q from scratch, None where it is no better than the present."""
+        simplex = self.simplex
+        if simplex.exact is None or simplex.outcome is None or simplex.outcome.objective <= best.R:
+            return None
+        q = gradient(simplex.qp, simplex.storage.rows, best.alpha, self.resolved.threads)
+        R = float(best.alpha @ q)
+        better = simplex.outcome.objective > R and simplex.outcome.gap > 2.0 * (R - float(q.min()))
+        return Best(best.alpha, q, R) if better else None
+
+    def _begin(self) -> None:
+        """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
+        self.compile_seconds += compile_systems(self.simplex.qp.columns)  # many runs never come here
+        s = self.simplex.state
+        R = float(s.now["R"][0])
+        s.now["stop"] = GOING
+        scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
+        self.b = s.alpha / scale
+        self.f = s.q / scale - self.ridge * self.b
+        self.newton, self.fresh, self.wrong = True, True, 0
+        self.swaps.give(0)
+        self._set_goal()
+
+    def iterate(self) -> SimplexIterate:
+        """Return the best point, with its gradient as its warm start."""
+        simplex, best = self.simplex, self.best
+        here, q = simplex.iterate(), simplex.state.q if simplex.exact is None else simplex.exact
+        if best is not None and here.objective > best.R:
+            q = best.q
+            here = replace(
+                here, objective=best.R, gap=2.0 * (best.R - float(q.min())), outcome=None,
+                support_vectors=int(np.count_nonzero(best.alpha)), alpha=simplex.in_order(best.alpha),
+            )  # fmt: skip
+        start = SimplexStart(
+            weights=here.alpha,
+            kernel=self.resolved.kernel,
+            gradient=simplex.in_order(q),
+            ridge=simplex.in_order(self.ridge),
+            newton=self.took_newton_steps,
+        )
+        return replace(here, warm_start=start)
+
+    @property
+    def took_newton_steps(self) -> bool:
+        """Whether swap-2o alone did not reach the goal."""
+        return self.has_room and (self.newton or self.repairs < MOST_REPAIRS)
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far, by both kinds of steps."""
+        done = self.simplex.counters
+        compiling = self.compile_seconds + self.system.compile_seconds
+        return done._replace(compile_seconds=done.compile_seconds + compiling)
+
+    # ---------------------------------------------------------------- Newton's steps
+
+    def _step(self) -> None:
+        """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
+        simplex, ridge = self.simplex, self.ridge
+        if not simplex.state.now["R"][0] > 0.0:
+            self.stuck = True
+            return
+        active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
+        try:
+            self.system.check_room(len(active), self.resolved)
+        except UsageError:
+            if self.beyond is Beyond.REFUSE:
+                raise
+            self.newton, self.has_room = False, False
+            self.swaps.give(NO_LIMIT)
+            self._set_goal()
+            return
+        simplex.count_step()
+        try:
+            x, Qx = self.system.solve(active, self.b, self.f, self._accuracy())
+        except LinAlgError:
+            self.stuck = True
+            return
+        if self.columns is not None and self.system.room is not None:
+            self.columns.keep_room(self.system.room, self.resolved.cache_bytes)
+        self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
+        below = np.minimum(x, 0.0)
+        alpha = x - below
+        total = float(alpha.sum())
+        if not total > 0.0:
+            self.stuck = True
+            return
+        self._go_to(alpha / total, (Qx - self.system.lines.product(below) + ridge * alpha) / total)
+        if simplex.within():
+            self.stuck = True
+        elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
+            self.b, self.f, self.fresh = x, Qx, False
+            self._sharpen()
+        elif self.wrong > MANY_WRONG * len(active) and self.repairs:
+            self._repair()
+        elif self.fresh:
+            self.b, self.f, self.fresh = x, Qx, False
+        else:
+            self._go_along(x, Qx)
+
+    def _go_along(self, x: np.ndarray, Qx: np.ndarray) -> None:
+        """Go from b towards x as far as the primal falls; solve more exactly where it does not."""
+        step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
+        self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
+        if step < STANDSTILL:
+            self._sharpen()
+
+    def _sharpen(self) -> None:
+        """Solve more exactly from here on, or give up where that was tried."""
+        self.stuck = self.sharp == MOST_SHARPENINGS
+        self.sharp = min(self.sharp + 1, MOST_SHARPENINGS)
+
+    def _accuracy(self) -> float:
+        """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
+        R = float(self.simplex.state.now["R"][0])
+        enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.goal(R) / R))
+        if self.sharp:
+            return enough * 1e-3**self.sharp
+        return ROUGH_RESIDUAL if self.wrong > FEW_WRONG * np.count_nonzero(self.b) else enough
+
+    def _repair(self) -> None:
+        """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
+        self.repairs -= 1
+        self.newton = False
+        self.swaps.give(int(REPAIR_SWAPS * len(self.b)))
+        self._set_goal()
+
+    def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:
+        """Make alpha the point of the run, and keep the one before if that was better."""
+        s = self.simplex.state
+        here = Best(s.alpha, s.q, float(s.now["R"][0]))
+        if self.best is None or here.R < self.best.R:
+            self.best = here
+        self.simplex.stand_at(alpha, q)

@@ -9,8 +9,7 @@ one_pass       the step of pegasos once for each row of a portion, from any mach
 """
 
 from fwsvm.solvers.registry import FAMILIES, Family
-from fwsvm.solvers.stochastic.iterate import certify
-from fwsvm.solvers.stochastic.run import begin, memory_needed
+from fwsvm.solvers.stochastic.run import begin, certify
 
 FAMILIES["stochastic"] = Family(
     name="stochastic",
@@ -22,7 +21,6 @@ FAMILIES["stochastic"] = Family(
     # every run is cold and computes its own kernel values: nothing is taken over
     start=lambda problem, rule, resolved, start=None, _=None: begin(rule, problem, resolved),
     certify=certify,
-    memory=lambda size, resolved: memory_needed(resolved.rule, size, resolved),
     iteration_cap=100_000,
     goes_on=False,
 )

@@ -8,18 +8,13 @@ import numpy as np
 from fwsvm._memory import MIB
 from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.memory import Size, for_kernel_matrix
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import Descent, gap_closed
-from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle
-from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
-from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, repeated
-from fwsvm.solvers.stochastic.sample import Sample
+from fwsvm.solvers.stochastic.descent import Descent, TwoVectors, checked_constants, empty_bundle, gap_closed
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, begin, repeated
+from fwsvm.solvers.stochastic.sample import Sample, StoredMatrixSums
 from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
-from fwsvm.solvers.stochastic.sums import StoredMatrixSums
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
 
@@ -154,9 +149,3 @@ class WolfeRun(StochasticRun):
 
 
 begin.register(Wolfe, WolfeRun)
-
-
-@memory_needed.register
-def _(rule: Wolfe, size: Size, resolved: Resolved) -> int:
-    bundle = 0 if rule.keep is Keep.TWO else 8 * (4 * rule.size * size.rows + rule.size**2)  # `empty_bundle`
-    return for_kernel_matrix(size, np.dtype(precision(resolved)).itemsize) + bundle

@@ -1,7 +1,8 @@
-"""q on the active set alone, for search among rows drawn at random (003 section 4.2).
+"""Search among rows drawn at random (003 section 4.2), with q on the active set alone or, once cheaper, over all rows.
 
-It keeps the kernel matrix of the active set: each row that enters brings its column, which is a line for itself and one
-more value for all others.
+`Sampled` keeps the kernel matrix of the active set: each row that enters brings its column, which is a line for itself
+and one more value for all others. `Tracked` draws the same candidates but reads their q off. The points are the same
+but for rounding.
 """
 
 from typing import Any, NamedTuple
@@ -9,21 +10,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
-from fwsvm.kernels.sparse_tiles import NARROW, WIDE, clear, fill, scatter
+from fwsvm.kernels.sparse_tiles import NARROW, WIDE, fill_block
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import below
-from fwsvm.solvers.frank_wolfe.gradient.interface import (
+from fwsvm.solvers.frank_wolfe.gradient import (
+    block_size,
     cache_index,
+    cheapest,
     goal,
+    index_in_all,
     on_add,
+    on_add_all,
     on_drop,
+    on_drop_all,
     partner,
     partner_among_active,
+    partner_in_all,
     select,
     signed,
     update,
-)  # fmt: skip
+    update_all,
+)
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
+from fwsvm.solvers.tuning import LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
 
 VERTEX_LINE, PARTNER_LINE = 0, 1  # used for one move by rows without a line of their own
 OWN_LINES = 2  # the first line that belongs to an active row
@@ -271,13 +280,11 @@ _LINES = np.arange(WIDE)
 
 
 def _against_active(s: SimplexState, columns: ColumnCache, which: Any, width: int) -> None:
-    active = int(s.now["active"][0])
-    used = scatter(columns.left_block, columns.rows, columns.own, which, width)
-    fill(
-        columns.kernel, columns.left_block, width, len(which), columns.rows, columns.own, s.active, active,
-        s.values, _LINES, columns.threads,
+    active, some = int(s.now["active"][0]), np.ascontiguousarray(which)
+    fill_block(
+        columns.kernel, columns.left_block, width, columns.rows, columns.own, some, s.active[:active], s.values, _LINES,
+        columns.threads,
     )  # fmt: skip
-    clear(columns.left_block, used)
     columns.counts[EVALUATIONS] += len(which) * active
 
 
@@ -297,3 +304,64 @@ def with_room(s: SimplexState, cache_bytes: int) -> SimplexState:
     cached[: len(s.cached), :before] = s.cached[:lines]
     s.slot_of[s.slot_of >= lines] = -1
     return s._replace(values=np.empty((WIDE, room), s.values.dtype), core=np.empty((3, room)), cached=cached)
+
+
+class Tracked(NamedTuple):
+    """Look at some rows as `Sampled` does, with q kept over all rows."""
+
+    candidates: int
+    retries: int
+    outside: bool
+    in_turn: bool
+
+
+update.implements(Tracked)(update_all)
+cache_index.implements(Tracked)(index_in_all)
+on_add.implements(Tracked)(on_add_all)
+on_drop.implements(Tracked)(on_drop_all)
+partner.implements(Tracked)(partner_in_all)
+
+
+@select.implements(Tracked)
+def _select_from_some_known(search, s):
+    """Draw candidates and decide by their q, which are at hand."""
+    now = s.now[0]
+    if now.draws == 0:
+        now.iterations += 1
+        draw(search, s)
+    while not decided(search, s, _best_known(s, search.candidates)):
+        draw(search, s)
+
+
+@njit(each_step=True)
+def _best_known(s, candidates):
+    """Return the candidate with the least q."""
+    best = 0
+    for c in range(1, candidates):
+        if s.q[s.drawn[c]] < s.q[s.drawn[best]]:
+            best = c
+    return best
+
+
+@njit
+def drawn_soon(search, m):
+    """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
+    return m <= PREFETCH_WITHIN * search.candidates
+
+
+@block_size.implements(Tracked)
+def _size_of_some(search, columns):
+    """Return 1 where a row is drawn too rarely for a prefetch."""
+    return cheapest(columns) if drawn_soon(search, columns.slot_of.size) else 1
+
+
+def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
+    """Whether candidates have cost more kernel values than q over all rows would have from the start.
+
+    That is the gradient once, a column for each active row, and an update of m entries a step.
+    """
+    now, m = s.now[0], len(s.q)
+    fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
+    each = 1 if drawn_soon(s.search, m) else LONE_COLUMN_COST
+    a_step = UPDATE_COST if fits else each
+    return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

@@ -13,24 +13,22 @@ from fwsvm.kernels.column_cache import ColumnCache, column_cache, fetch_in_threa
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import value_rounding
-from fwsvm.numerics.call_by_address import address_of
+from fwsvm.numerics.machine import address_of
 from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns, simplex_qp
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.engine import advance, settle
-from fwsvm.solvers.frank_wolfe.gradient.full import Full, fetch_columns
-from fwsvm.solvers.frank_wolfe.gradient.sampled import (
+from fwsvm.solvers.frank_wolfe.engine import advance, run_until_miss, settle
+from fwsvm.solvers.frank_wolfe.gradient import Full, fetch_columns
+from fwsvm.solvers.frank_wolfe.sampled import (
     Sampled,
+    Tracked,
     fetch_active_columns,
     fetch_candidates,
     lines_within,
     with_room,
-)  # fmt: skip
-from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked
-from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
+)
+from fwsvm.solvers.frank_wolfe.scans import do_tasks, team_running, thread_team
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, CONTROL, SimplexState
-from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running, thread_team
-from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import FIRST_ROOM
 
@@ -199,15 +197,8 @@ class GradientStorage:
 
 
 def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColumns | None) -> ColumnCache:
-    """Return the column cache for full search: that of earlier runs, where there is one in the column store.
-
-    Raises
-    ------
-    UsageError
-        Less memory is available than the cache may come to take.
-    """
+    """Return the column cache for full search: that of earlier runs, where there is one in the column store."""
     rows = in_precision(rows, dtype)
-    for_columns(resolved, rows.height, dtype, held=shared.held if shared is not None else 0)
     if shared is None:
         return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return shared.cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)

@@ -7,12 +7,12 @@ from scipy.linalg import LinAlgError
 
 from fwsvm import phases
 from fwsvm.errors import UsageError
-from fwsvm.solvers.memory import factor_bytes, for_factor
-from fwsvm.solvers.newton.bordered_factor import BorderedFactor
-from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
+from fwsvm.kernels.column_cache import ColumnCache
+from fwsvm.solvers.newton.factor import BorderedFactor, CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
+from fwsvm.solvers.warm_up import once
 
 
 class ActiveSetSystem:
@@ -49,22 +49,18 @@ class ActiveSetSystem:
         self.border: BorderedFactor | None = None
         self.room = room
 
-    @property
-    def held(self) -> int:
-        """The bytes of the room for factors that is there."""
-        return 0 if self.room is None else int(self.room.nbytes)
-
     def check_room(self, active: int, resolved: Resolved) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that.
 
         Raises
         ------
         UsageError
-            It does not fit in the memory available, or in what the run was given.
+            It does not fit in what the run was given.
         """
-        for_factor(active, held=self.held)
         m, itemsize = len(self.ridge), self.lines.dtype.itemsize
-        needed = active * itemsize * m + factor_bytes(active)
+        needed = (
+            active * itemsize * m + 14 * active * active
+        )  # a factor in double precision, and a border beside it
         if needed > resolved.cache_bytes or active > self.lines.most:
             raise UsageError(
                 f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
@@ -148,3 +144,37 @@ def _apart(these: np.ndarray, those: np.ndarray, m: int) -> tuple[np.ndarray, np
     here, there = np.zeros((2, m), dtype=bool)
     here[these], there[those] = True, True
     return these[~there[these]], those[~here[those]]
+
+
+ROWS = 24
+
+
+def compile_systems(columns: ColumnCache) -> float:
+    """Solve them, once in a process for the precision of the columns, which is that of the factor; return the seconds.
+
+    Of the columns only the types matter: the kernel values are those of the identity, which always has a factor.
+    """
+    return once((ActiveSetSystem, columns.cached.dtype), lambda: _solve_two(_identity(columns)))
+
+
+def compile_double_factor(columns: ColumnCache) -> float:
+    """Make a factor in float64 over these columns, once in a process for their precision; return the seconds."""
+    return once((CholeskyFactor, columns.cached.dtype), lambda: _factor_in_double(_identity(columns)))
+
+
+def _identity(columns: ColumnCache) -> GramRows:
+    numbers = np.arange(ROWS, dtype=np.int32)
+    values = np.eye(ROWS, dtype=columns.cached.dtype)
+    return GramRows(columns._replace(cached=values, slot_of=numbers, row_of=numbers), np.ones(ROWS), 1)
+
+
+def _solve_two(lines: GramRows) -> None:
+    nothing = np.zeros(ROWS)
+    system = ActiveSetSystem(lines, np.ones(ROWS))
+    x, f = system.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
+    system.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less
+
+
+def _factor_in_double(lines: GramRows) -> None:
+    factor = CholeskyFactor(lines, np.arange(ROWS), np.ones(ROWS), np.dtype(np.float64))
+    factor.product(np.ones(ROWS))

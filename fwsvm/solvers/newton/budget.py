@@ -1,8 +1,38 @@
-"""How many steps swap-2o is given before Newton's first one, and between Newton's."""
+"""How many steps swap-2o is given before Newton's first one and between Newton's, and how far a Newton step goes.
+
+Methods with away or swap steps converge linearly on a polytope (Lacoste-Julien & Jaggi 2015): seen over many steps the
+logarithm of swap-2o's gap falls along a line.
+"""
+
+from math import inf, log
+from typing import NamedTuple
+
+import numpy as np
 
 from fwsvm.solvers.frank_wolfe.state import SimplexState
-from fwsvm.solvers.newton.gap_fall import Seen, outlook
 from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, NEWTON_OVERHEAD
+
+
+class Seen(NamedTuple):
+    """A gap that was seen after some steps."""
+
+    steps: int
+    gap: float
+
+
+class Outlook(NamedTuple):
+    """Steps to a goal, and steps in which the gap falls by a factor of e; inf where it does not fall."""
+
+    to_goal: float
+    to_e: float
+
+
+def outlook(earlier: Seen, now: Seen, goal: float) -> Outlook:
+    """Return how many steps are ahead if the gap goes on falling as it did between two points."""
+    fall = log(earlier.gap / now.gap) if earlier.gap > now.gap > 0.0 else 0.0
+    to_e = (now.steps - earlier.steps) / fall if fall > 0.0 else inf
+    ahead = log(now.gap / goal) if now.gap > goal > 0.0 else 0.0
+    return Outlook(to_e * ahead, to_e)
 
 
 class SwapBudget:
@@ -66,3 +96,35 @@ class SwapBudget:
 def gap_seen(state: SimplexState) -> Seen:
     """Return the gap at this state, whose q is complete, and the steps to it."""
     return Seen(int(state.now["steps"][0]), 2.0 * float(state.now["R"][0] - state.q.min()))
+
+
+ROUNDS = 60
+
+
+def least_along(b: np.ndarray, f: np.ndarray, db: np.ndarray, df: np.ndarray, penalties: np.ndarray) -> float:
+    """Return the step in [0, 1] of the least P(b + step db), with f = Q b and df = Q db, all of shape (m,).
+
+    P' (t) = (b + t db)' df - sum_i C_i max(0, 1 - f_i - t df_i) df_i rises with t. Its zero is found by Newton's
+    method kept inside a bracket: on the piece that holds the zero the next point is the zero itself.
+    """
+
+    def slope(t: float) -> tuple[float, float]:
+        loss = 1.0 - f - t * df
+        hurt = loss > 0.0
+        weighted = penalties[hurt] * df[hurt]
+        return float((b + t * db) @ df - weighted @ loss[hurt]), float(db @ df + weighted @ df[hurt])
+
+    if slope(0.0)[0] >= 0.0:
+        return 0.0
+    t, (low, high) = 1.0, (0.0, 1.0)
+    at, rise = slope(t)
+    if at <= 0.0:
+        return 1.0
+    for _ in range(ROUNDS):
+        newton = t - at / rise if rise > 0.0 else low
+        t = newton if low < newton < high else 0.5 * (low + high)
+        at, rise = slope(t)
+        if at == 0.0 or high - low < 1e-12:
+            break
+        low, high = (t, high) if at < 0.0 else (low, t)
+    return t

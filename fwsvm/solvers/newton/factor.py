@@ -1,0 +1,327 @@
+"""Cholesky factors of Gram matrices of active rows, extended by a border for rows that enter and leave.
+
+LAPACK is called in panels and so that it releases the interpreter lock, which scipy holds: a factor takes seconds, and
+meanwhile progress is shown and an interrupt taken.
+"""
+
+import ctypes
+import functools
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import get_cython_function_address
+from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg.blas import get_blas_funcs
+
+from fwsvm import phases
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import broadcast, load, store, widen
+from fwsvm.numerics.threads import blas_on
+from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.tuning import FACTOR_PANEL, SHARED_FACTOR
+
+_INTEGER = ctypes.POINTER(ctypes.c_int)
+_TEXT, _PLACE = ctypes.c_char_p, ctypes.c_void_p
+
+
+def factor_in_place(upper: np.ndarray) -> bool:
+    """Replace the upper triangle of a symmetric matrix (n, n) by U with U'U = the matrix.
+
+    ``upper`` is float32 or float64, in Fortran's order; what is below its diagonal is left alone.
+
+    Returns
+    -------
+    bool
+        Whether the matrix is positive definite in this precision; where it is not, there is no factor.
+    """
+    if not (upper.flags.f_contiguous and upper.dtype in {np.dtype("f4"), np.dtype("f8")}):
+        raise ValueError("a factor is made in place, of a matrix of floats in Fortran's order")
+    n, panel = len(upper), FACTOR_PANEL
+    if n <= 2 * panel:
+        return _factor_square(upper, 0, n)
+    for first in range(0, n, panel):
+        last = min(first + panel, n)
+        if not _factor_square(upper, first, last):
+            return False
+        if last < n:
+            _take_away(upper, first, last)
+        phases.inside("factoring", 1.0 - (1.0 - last / n) ** 3)
+    return True
+
+
+def _factor_square(upper: np.ndarray, first: int, last: int) -> bool:
+    """Factor the square on the diagonal from ``first`` to ``last``; return whether it is positive definite."""
+    failed = ctypes.c_int(0)
+    if last > first:
+        _routines_of(upper).potrf(
+            b"U", _int(last - first), _at(upper, first, first), _int(len(upper)), ctypes.byref(failed)
+        )
+    return failed.value == 0
+
+
+def _take_away(upper: np.ndarray, first: int, last: int) -> None:
+    """Finish the panel's rows of U right of the square, and take their products away from what is left to factor."""
+    n, size, rest = _int(len(upper)), _int(last - first), _int(len(upper) - last)
+    number = ctypes.c_float if upper.dtype == np.float32 else ctypes.c_double
+    one, minus = ctypes.byref(number(1.0)), ctypes.byref(number(-1.0))
+    square, right, left = _at(upper, first, first), _at(upper, first, last), _at(upper, last, last)
+    _routines_of(upper).trsm(b"L", b"U", b"T", b"N", size, rest, one, square, n, right, n)
+    _routines_of(upper).syrk(b"U", b"T", rest, size, minus, right, n, one, left, n)
+
+
+def _int(value: int) -> Any:
+    return ctypes.byref(ctypes.c_int(value))
+
+
+def _at(upper: np.ndarray, row: int, column: int) -> int:
+    return int(upper.ctypes.data) + upper.itemsize * (row + column * len(upper))
+
+
+class _Routines(NamedTuple):
+    """LAPACK's and BLAS's routines of one precision."""
+
+    potrf: Callable[..., Any]
+    trsm: Callable[..., Any]
+    syrk: Callable[..., Any]
+
+
+def _routines_of(upper: np.ndarray) -> _Routines:
+    return _routines(upper.dtype.char)
+
+
+@functools.cache
+def _routines(char: str) -> _Routines:
+    """Return the routines for floats ("f") or doubles ("d") of the LAPACK and BLAS that scipy has."""
+    letter = {"f": "s", "d": "d"}[char]
+
+    def routine(module: str, name: str, *arguments: Any) -> Callable[..., Any]:
+        address = get_cython_function_address(f"scipy.linalg.{module}", f"{letter}{name}")
+        return ctypes.CFUNCTYPE(None, *arguments)(address)
+
+    return _Routines(
+        routine("cython_lapack", "potrf", _TEXT, _INTEGER, _PLACE, _INTEGER, _INTEGER),
+        routine(
+            "cython_blas", "trsm", _TEXT, _TEXT, _TEXT, _TEXT, _INTEGER, _INTEGER, _PLACE, _PLACE, _INTEGER, _PLACE,
+            _INTEGER,
+        ),
+        routine(
+            "cython_blas", "syrk", _TEXT, _TEXT, _INTEGER, _INTEGER, _PLACE, _PLACE, _INTEGER, _PLACE, _PLACE,
+            _INTEGER,
+        ),
+    )  # fmt: skip
+
+
+BAND = 4  # rows whose values meet a stretch of numbers at a time
+
+
+class CholeskyFactor:
+    """K~_FF of rows F, in the precision of the factor.
+
+    The lower triangle is factored in place. Above the diagonal stand the values k(x_i, x_j) alone, as the columns
+    have them: a product with Q_FF reads each of them once, two bytes an entry of Q_FF in single precision, where the
+    columns hold m / n of four. Signs and the constant 1 are added to its sums, which are float64.
+
+    Parameters
+    ----------
+    lines : GramRows
+    rows : ndarray of int, shape (n,), ascending
+        Rows that were provided.
+    ridge : ndarray of float64, shape (m,)
+    dtype : float32 or float64
+    room : ndarray of one dimension, optional
+        Memory that another factor has left; new memory of the system's costs as much time as filling it.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n,)
+    definite : bool
+        Whether K~_FF is positive definite in this precision; where it is not, there is no factor.
+    """
+
+    def __init__(
+        self,
+        lines: GramRows,
+        rows: np.ndarray,
+        ridge: np.ndarray,
+        dtype: np.dtype,
+        room: np.ndarray | None = None,
+    ) -> None:
+        self.y = lines.y[rows]
+        size = len(rows) ** 2
+        if room is None or room.dtype != dtype or room.size < size:
+            room = np.empty(size + size // 8, dtype)  # the next may have some rows more
+        self.room = room
+        self.values = room[:size].reshape(len(rows), len(rows))
+        inner = lines.matrix(rows, ridge, self.values)
+        phases.inside("factoring", 0.0)
+        self.diagonal = inner  # of kernel values
+        self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
+        with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():
+            self.definite = factor_in_place(self.upper)
+        self.rows = rows
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return Q_FF x (n,), summed in float64."""
+        signed, out = self.y * x, np.zeros(len(x))
+        _add_mirrored(self.values, signed, out)
+        product: np.ndarray = self.y * (out + signed.sum()) + self.diagonal * x
+        return product
+
+    def half(self, right: np.ndarray) -> np.ndarray:
+        """Return U'^-1 r for K~_FF = U'U, of vectors (n,) or of columns (n, k), which may be overwritten."""
+        return self._by_factor(right, 1)
+
+    def other_half(self, right: np.ndarray) -> np.ndarray:
+        """Return U^-1 r, of vectors (n,) or of columns (n, k), which may be overwritten."""
+        return self._by_factor(right, 0)
+
+    def _by_factor(self, right: np.ndarray, trans: int) -> np.ndarray:
+        right = right.astype(self.upper.dtype, order="F", copy=False)
+        if right.ndim == 1:
+            (trsv,) = get_blas_funcs(("trsv",), (self.upper,))
+            return np.asarray(trsv(self.upper, right, lower=0, trans=trans, overwrite_x=1))
+        (trsm,) = get_blas_funcs(("trsm",), (self.upper,))
+        return np.asarray(trsm(1.0, self.upper, right, lower=0, trans_a=trans, overwrite_b=1))
+
+
+@njit
+def _add_mirrored(values, x, out):
+    """Add, of the values above the diagonal and their mirror images, the products with x to ``out``."""
+    sums = np.empty(BAND * 8)
+    for i in range(0, x.size, BAND):
+        _add_band(values, x, out, sums, i)
+
+
+@njit(inner=True)
+def _add_band(values, x, out, sums, i):
+    """Do so for the rows from i on, as many as make a band."""
+    n = x.size
+    edge = min(i + BAND, n)
+    for r in range(i, edge):
+        for t in range(r + 1, edge):
+            out[r] += values[r, t] * x[t]
+            out[t] += values[r, t] * x[r]
+    if edge == n:
+        return
+    a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
+    x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
+    s_a = s_b = s_c = s_d = broadcast(0.0)
+    whole = edge + (n - edge) // 8 * 8
+    for t in range(edge, whole, 8):
+        k_a, k_b, k_c, k_d = widen(load(a, t)), widen(load(b, t)), widen(load(c, t)), widen(load(d, t))
+        x_t = load(x, t)
+        s_a, s_b, s_c, s_d = s_a + k_a * x_t, s_b + k_b * x_t, s_c + k_c * x_t, s_d + k_d * x_t
+        store(out, t, load(out, t) + (k_a * x_a + k_b * x_b) + (k_c * x_c + k_d * x_d))
+    store(sums, 0, s_a)
+    store(sums, 8, s_b)
+    store(sums, 16, s_c)
+    store(sums, 24, s_d)
+    for r in range(BAND):
+        for t in range(8):
+            out[i + r] += sums[r * 8 + t]
+    for t in range(whole, n):
+        out[i] += a[t] * x[t]
+        out[i + 1] += b[t] * x[t]
+        out[i + 2] += c[t] * x[t]
+        out[i + 3] += d[t] * x[t]
+        out[t] += (a[t] * x_a + b[t] * x_b) + (c[t] * x_c + d[t] * x_d)
+
+
+TOGETHER = 32  # columns of a border that are solved for between two announcements: meanwhile scipy lets no display run
+
+
+class BorderedFactor:
+    """Solutions of, and products with, K~_AA by the factor of the rows F.
+
+    With the rows E in A but not in F, and D in F but not in A, K~_AA x = r is
+
+        [ K~_FF  K~_FE  I_D ] [ x_F ]   [ r_F ]
+        [ K~_EF  K~_EE   0  ] [ x_E ] = [ r_E ]
+        [ I_D'    0      0  ] [ mu  ]   [  0  ]
+
+    solved by eliminating x_F. With K~_FF = U'U and the border B = [ K~_FE  I_D ] that takes U'^-1 B alone.
+
+    Parameters
+    ----------
+    factor : CholeskyFactor
+    lines : GramRows
+    ridge : ndarray of float64, shape (m,)
+    """
+
+    def __init__(self, factor: CholeskyFactor, lines: GramRows, ridge: np.ndarray) -> None:
+        self.factor, self.lines, self.ridge = factor, lines, ridge
+        nothing = np.empty(0, np.intp)
+        # rows that entered or left since the factor was made, and U'^-1 B, a column each
+        self.known = nothing
+        self.halves = np.empty((len(factor.rows), 0), factor.values.dtype, order="F")
+        self.enclose(factor.rows, nothing, nothing)
+
+    @property
+    def width(self) -> int:
+        """Columns that were solved for so far."""
+        return len(self.known)
+
+    def enclose(self, rows: np.ndarray, entering: np.ndarray, leaving: np.ndarray) -> None:
+        """Serve for the rows A from here on: F with the rows ``entering`` and without the rows ``leaving``."""
+        changing = np.concatenate([entering, leaving])
+        place = np.full(len(self.ridge), -1)
+        place[self.known] = np.arange(self.width)
+        self._add(changing[place[changing] < 0])
+        place[self.known] = np.arange(self.width)
+        self.half = self.halves[:, place[changing]]
+        self.rows = rows
+        gone, new = np.zeros((2, len(self.ridge)), dtype=bool)
+        gone[leaving], new[entering] = True, True
+        self.stays, self.came = ~gone[self.factor.rows], new[rows]
+        self.entering, self.values = entering, np.empty((0, len(rows)))
+        if not len(changing):
+            return
+        count = len(entering)
+        self.values = self.lines.block(entering, rows, np.float64)  # Q_EA
+        corner = -(self.half.T @ self.half).astype(np.float64)
+        corner[:count, :count] += self.values[:, self.came] + np.diag(self.ridge[entering])
+        self.corner = lu_factor(corner, overwrite_a=True, check_finite=False)
+
+    def _add(self, new: np.ndarray) -> None:
+        """Append the border's columns for rows that were not in it before."""
+        if not len(new):
+            return
+        rows = self.factor.rows
+        at = np.searchsorted(rows, new)
+        inside = rows[np.minimum(at, len(rows) - 1)] == new
+        columns = np.zeros((len(rows), len(new)), self.halves.dtype, order="F")
+        columns[at[inside], np.flatnonzero(inside)] = 1.0
+        columns[:, ~inside] = self.lines.block(new[~inside], rows, columns.dtype).T
+        for first in range(0, len(new), TOGETHER):
+            phases.inside("border", first / len(new))
+            some = slice(first, first + TOGETHER)
+            columns[:, some] = self.factor.half(columns[:, some])
+        self.known = np.concatenate([self.known, new])
+        self.halves = np.asfortranarray(np.hstack([self.halves, columns]))
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return K~_AA^-1 r (|A|,), in the precision of the factor."""
+        inner, x = np.zeros(len(self.stays)), np.empty(len(right))
+        inner[self.stays] = right[~self.came]
+        inner = self.factor.half(inner)
+        if self.half.shape[1]:
+            outer = np.zeros(self.half.shape[1])
+            outer[: len(self.entering)] = right[self.came]
+            rest = lu_solve(self.corner, outer - self.half.T @ inner, check_finite=False)
+            inner -= self.half @ rest.astype(inner.dtype)
+            x[self.came] = rest[: len(self.entering)]
+        x[~self.came] = self.factor.other_half(inner)[self.stays]
+        return x
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return K~_AA x (|A|,), summed in float64."""
+        inner = np.zeros(len(self.stays))
+        inner[self.stays] = x[~self.came]
+        out = self.ridge[self.rows] * x
+        out[~self.came] += self.factor.product(inner)[self.stays]
+        if len(self.entering):
+            out[~self.came] += x[self.came] @ self.values[:, ~self.came]
+            out[self.came] += self.values @ x
+        return out
