@@ -1,6 +1,6 @@
 """Standard streams that end no command: what they cannot take is dropped, and `main` tells of it at the end.
 
-So a machine is written after hours of training, though the terminal went away or the disk of the output is full.
+So a model is written after hours of training, though the terminal went away or the disk of the output is full.
 """
 
 import contextlib

@@ -82,7 +82,7 @@ def command(
     DATA is a file, or a name of `fwsvm data list`. The folds are stratified and drawn by --seed, so they are the same
     for every method and setting. Scaling uses the ranges of the training rows of each fold. The accuracy is over all
     rows held out; other scores are means over the folds, because decision values of different folds come from different
-    machines.
+    models.
 
     With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """

@@ -63,7 +63,7 @@ def command(
     Labels go to OUTPUT or stdout, one a line. MODEL was written by fwsvm, LIBSVM or LIBLINEAR. DATA is a file in
     LIBSVM's format, with or without labels, or the name of a data set, whose test rows are then used. Where the rows
     have labels the accuracy is written to stderr. Decision values stand in the order of the pairs of classes (linear
-    machines of several classes: of the classes) and are positive for the first class of the pair.
+    models of several classes: of the classes) and are positive for the first class of the pair.
 
     With --probability the output is that of svm-predict -b 1: a line with the classes, then for each row the most
     probable label and the probability of each class. MODEL must have been trained with --probability, or by svm-train

@@ -182,7 +182,7 @@ def _on_cluster(
 
 
 def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row") -> list[FwsvmError]:
-    """Write machine and trace; return the errors, told of after the result: hours of training may stand behind it."""
+    """Write model and trace; return the errors, told of after the result: hours of training may stand behind it."""
     from fwsvm.experiments.store import write_trace
 
     failures: list[FwsvmError] = []
@@ -204,7 +204,7 @@ def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row
 
 
 def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:
-    """Refuse a linear machine whose file no disk holds, before it is trained."""
+    """Refuse a linear model whose file no disk holds, before it is trained."""
     if model is None or resolved.family.multiclass != "one-vs-rest":
         return
     from fwsvm.files.atomic import require_space
