@@ -86,7 +86,7 @@ def probability_option(text: str) -> Callable[[Callable[..., Any]], Callable[...
 
         command = grouped("--probability", is_flag=True, callback=known, group=MODEL, help=text)(command)
         return click.option("-b", type=click.Choice(["0", "1"]), hidden=True, is_eager=True, expose_value=False,
-                            callback=keep)(command)  # fmt: skip
+                            callback=keep, help="1 is --probability.")(command)  # fmt: skip
 
     return add
 
