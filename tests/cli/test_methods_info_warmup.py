@@ -190,11 +190,12 @@ def test_a_kernel_alone_is_compiled_for_the_methods_that_have_it(monkeypatch):
         "fwsvm.cli.warmup._train", lambda method, kernel, **_: trained.append((method, kernel))
     )
     run("warmup", "--kernel", "rbf", "--kernel", "linear")
+    methods = METHODS.keys() - {"nested"}  # whose code is auto's
     linear_only = {name for name, method in METHODS.items() if FAMILIES[method.family].kernels == ("linear",)}
     assert linear_only
-    assert set(trained) == {(name, "linear") for name in METHODS} | {
-        (name, "rbf") for name in METHODS.keys() - linear_only
+    assert set(trained) == {(name, "linear") for name in methods} | {
+        (name, "rbf") for name in methods - linear_only
     }
     trained.clear()
     run("warmup", "--kernel", "rbf")
-    assert {name for name, _ in trained} == METHODS.keys() - linear_only
+    assert {name for name, _ in trained} == methods - linear_only
