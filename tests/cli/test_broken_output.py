@@ -130,7 +130,7 @@ def test_drawn_rows_are_written_no_further_than_somebody_reads(
         made.append(number)
         return "1 1:2\n"
 
-    monkeypatch.setattr(inputs, "lines", lambda _: rows)
+    monkeypatch.setattr(inputs, "lines_of", lambda _: rows)
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of("subset", tmp_path / "rows", 100) == code
     assert len(made) == 1
