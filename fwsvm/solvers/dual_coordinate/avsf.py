@@ -16,7 +16,7 @@ from fwsvm.solvers.registry import register
 @register(
     "avsf",
     family="linear",
-    paper="002 Algorithm 3",
+    paper="Glasmachers and Dogan (2013), Algorithm 3",
     tolerance="relative: (P - D) / P; gap: P - D; eps: the largest violation of optimality seen in a sweep "
     "over all rows, each looked at once (the paper's rule)",
 )

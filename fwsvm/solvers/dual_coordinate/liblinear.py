@@ -12,7 +12,7 @@ from fwsvm.solvers.registry import register
 @register(
     "liblinear",
     family="linear",
-    paper="002 Algorithm 2",
+    paper="Glasmachers and Dogan (2013), Algorithm 2",
     tolerance="relative: (P - D) / P; gap: P - D; eps: largest minus smallest projected gradient seen in a "
     "sweep over all rows (LIBLINEAR's -e, without its limit on the number of sweeps)",
 )

@@ -172,7 +172,12 @@ def _best_of(k_i, q, diagonal, y, q_i, K_ii, twice, first, last, best, most):
 LIBCVM_INNER = 1e-3  # inside the core set, absolute
 
 
-@register("cvm", family="simplex", paper="003 Algorithm 1", tolerance="the Frank-Wolfe gap 2 (R - min q)")
+@register(
+    "cvm",
+    family="simplex",
+    paper="Frandi et al. (2013), Algorithm 1",
+    tolerance="the Frank-Wolfe gap 2 (R - min q)",
+)
 class CVM(NamedTuple):
     """Solve on the core set, add the ascent vertex, repeat.
 

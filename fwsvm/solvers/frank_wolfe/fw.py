@@ -7,7 +7,12 @@ from fwsvm.solvers.frank_wolfe.moves import toward
 from fwsvm.solvers.registry import register
 
 
-@register("fw", family="simplex", paper="003 Algorithm 2", tolerance="the Frank-Wolfe gap 2 (R - min q)")
+@register(
+    "fw",
+    family="simplex",
+    paper="Frandi et al. (2013), Algorithm 2",
+    tolerance="the Frank-Wolfe gap 2 (R - min q)",
+)
 class FW(NamedTuple):
     """Every step goes toward the ascent vertex i* = argmin q, by exact line search.
 

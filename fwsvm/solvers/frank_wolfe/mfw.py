@@ -7,7 +7,12 @@ from fwsvm.solvers.frank_wolfe.moves import away, toward, worst_active
 from fwsvm.solvers.registry import register
 
 
-@register("mfw", family="simplex", paper="003 Algorithm 3", tolerance="the Frank-Wolfe gap 2 (R - min q)")
+@register(
+    "mfw",
+    family="simplex",
+    paper="Frandi et al. (2013), Algorithm 3",
+    tolerance="the Frank-Wolfe gap 2 (R - min q)",
+)
 class MFW(NamedTuple):
     """Toward i* = argmin q or away from j* = argmax of q on the active set, whichever is steeper; ties toward.
 

@@ -15,7 +15,12 @@ class Compare(IntEnum):
     CLIPPED = 1  # what the step will really bring: the authors' program
 
 
-@register("swap", family="simplex", paper="000 Algorithm 4", tolerance="the Frank-Wolfe gap 2 (R - min q)")
+@register(
+    "swap",
+    family="simplex",
+    paper="Nanculef et al. (2014), Algorithm 4",
+    tolerance="the Frank-Wolfe gap 2 (R - min q)",
+)
 class Swap(NamedTuple):
     """Swap weight from j* = argmax of q on the active set to i* = argmin q if that promises more than Frank-Wolfe.
 

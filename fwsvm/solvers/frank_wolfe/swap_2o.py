@@ -8,7 +8,12 @@ from fwsvm.solvers.frank_wolfe.swap import Compare
 from fwsvm.solvers.registry import register
 
 
-@register("swap-2o", family="simplex", paper="000 Algorithm 5", tolerance="the Frank-Wolfe gap 2 (R - min q)")
+@register(
+    "swap-2o",
+    family="simplex",
+    paper="Nanculef et al. (2014), Algorithm 5",
+    tolerance="the Frank-Wolfe gap 2 (R - min q)",
+)
 class Swap2o(NamedTuple):
     """As SWAP, with j maximising (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) over the active set.
 

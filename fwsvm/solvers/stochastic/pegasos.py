@@ -130,7 +130,7 @@ def steps(s, rows, labels, sums, products, first, last):
 @register(
     "pegasos",
     family="stochastic",
-    paper="004 section 4 (Shalev-Shwartz et al. 2011, Figure 3)",
+    paper="Zhang and Sen (2024), section 4 (Shalev-Shwartz et al. 2011, Figure 3)",
     tolerance="no rule of its own: it runs to its iteration or time limit; then (P - D) / P is checked",
     stops=("relative",),
 )

@@ -47,7 +47,7 @@ class Last(Enum):
 @register(
     "scs",
     family="stochastic",
-    paper="004 Algorithms 1 and 2",
+    paper="Zhang and Sen (2024), Algorithms 1 and 2",
     tolerance="relative: (f - D) / f on the sample, once it is at its largest, which may be all rows; "
     "eps: the length of d, with the ball at its smallest",
 )

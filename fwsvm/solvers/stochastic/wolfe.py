@@ -29,7 +29,7 @@ class Keep(Enum):
 @register(
     "wolfe",
     family="stochastic",
-    paper="004 section 4 (Wolfe 1975)",
+    paper="Zhang and Sen (2024), section 4 (Wolfe 1975)",
     tolerance="relative: (P - D) / P over all rows; eps: the length of a subgradient, after a reset",
 )
 class Wolfe(NamedTuple):
