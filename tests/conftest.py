@@ -15,7 +15,12 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 OWN = ROOT / ".cache" / "tests"
-KEPT = {"FWSVM_MIRROR", "FWSVM_INSTALL", "FWSVM_MUTANT"}  # of the variables of fwsvm: they choose tests
+KEPT = {
+    "FWSVM_MIRROR",
+    "FWSVM_INSTALL",
+    "FWSVM_MUTANT",
+    "FWSVM_WRITE_GOLDEN",
+}  # of the variables of fwsvm: they choose tests
 FOLDERS = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 for variable in [name for name in os.environ if name.startswith(("FWSVM_", "NUMBA_")) and name not in KEPT]:

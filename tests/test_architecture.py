@@ -113,6 +113,10 @@ def test_help_imports_the_commands_and_next_to_nothing_else():
         "fwsvm.errors",
         "fwsvm.exit_codes",
         "fwsvm.phases",
+        "fwsvm.plugins",
+        "fwsvm.promises",
+        "fwsvm.settings",
+        "fwsvm.status",
         "fwsvm.numerics",
         "fwsvm.numerics.threads",
     }

@@ -164,7 +164,7 @@ def test_what_a_registry_shows_of_the_readme_needs_no_file_beside_it(built: Path
     shown = str(metadata(built).get_payload())
     assert "![" not in shown
     assert re.findall(r"\]\((?!https?:|#)", shown) == []
-    assert "## Start" in shown
+    assert "## Install" in shown
 
 
 BLOCKED = "import sys; sys.modules[{0!r}] = None; from fwsvm.cli import main; main({1!r}, prog_name='fwsvm')"

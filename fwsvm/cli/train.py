@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--trace",
     type=_types.ANY,
     group=OUTPUT,
-    help="Write time and gap of each step to this file.",
+    help="Write time and gap of each step to this file (two classes only).",
 )
 @json_option
 @quiet_option

@@ -38,18 +38,18 @@ methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
 #: for the machine may be busy.
 TELLING = """
 import pathlib, runpy
-from fwsvm.cli import _runs
+from fwsvm.cli import _progress
 from fwsvm.experiments.executors import local
 from fwsvm.solvers.loop import Progress
 
-watch = _runs.RunsDisplay.watch
+watch = _progress.RunsDisplay.watch
 
 def telling(display, cell, inside):
     if display.done == 1 and isinstance(inside, Progress):
         pathlib.Path("at-work").touch()
     watch(display, cell, inside)
 
-_runs.RunsDisplay.watch = telling
+_progress.RunsDisplay.watch = telling
 local.GRACE_SECONDS = 100.0
 runpy.run_module("fwsvm", run_name="__main__")
 """
