@@ -50,6 +50,10 @@ __version__ = "0.7.0.dev0"
 __all__ = ["load", "predict", "save", "train"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     """Import the top layer when it is first asked for, so that ``import fwsvm`` is instant."""
     if name not in __all__:

@@ -167,9 +167,16 @@ def _loaded(
     zero_based: bool | None,
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
     """Return the rows to predict, and what is to be known of them."""
+    from scipy.sparse import issparse
+
     from fwsvm.data import inputs
 
     rows = inputs.unseen_rows(data, zero_based=zero_based, label=label, feature_names=machine.feature_names)
+    columns = rows.table.features
+    if not issparse(rows.table.X) and columns != machine.features:
+        raise UsageError(
+            f"{data} has {columns} columns, but {model} was trained on {machine.features} features"
+        )
     if rows.scaling == "none" or machine.ranges is not None:
         return rows.table, rows.notices
     said = (

@@ -1,5 +1,6 @@
 """``fwsvm report``: one self-contained HTML page of an experiment."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -33,3 +34,7 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
         refuse_reference(path)
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")
+    if find_spec("matplotlib") is None:
+        click.echo(
+            "fwsvm: the page has no figures; drawing needs matplotlib: pip install 'fwsvm[plots]'", err=True
+        )

@@ -138,6 +138,6 @@ def unknown_name(name: str) -> str:
     entries = lockfile.read().entries.values()
     words = [word for entry in entries for word in (entry.name, *entry.also)]
     words += [f"synthetic:{kind}" for kind in KINDS]
-    near = difflib.get_close_matches(name, words, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name, words, n=3, cutoff=0.7)
     hint = f"; near it: {', '.join(near)}" if near else ""
     return f"{name}: neither a file nor a name in datasets.lock{hint} (`fwsvm data list` shows all names)"

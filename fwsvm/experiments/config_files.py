@@ -209,7 +209,8 @@ def checked(path: Path, keys: Keys, kind: Any, place: tuple[str | int, ...] = ()
             key = unknown[1]
             known = {name for struct in _STRUCTS for name in names_of(struct) if key not in names_of(struct)}
             said, steps = f"unknown key {key!r}", [*steps, key]
-            said += f"; {nearest(key, sorted(known), 'docs/reference/experiments.md has all keys')}"
+            every = f"the keys are {', '.join(sorted(names_of(kind)))}"
+            said += f"; {nearest(key, sorted(known), every)}"
         try:
             line = f":{line_of(path, (*place, *steps))}"
         except (OSError, LookupError):

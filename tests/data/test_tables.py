@@ -138,6 +138,14 @@ def test_a_user_s_csv_file(tmp_path, cache):
     assert data.load(path).classes == ("versicolor", "setosa")
 
 
+def test_labels_of_a_csv_file_stay_as_they_are_written(tmp_path, cache):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,class\n" + "1,01\n2,1\n3,2\n" * 4)
+    assert data.load(path).classes == ("01", "1", "2")
+    path.write_text("a,class\n" + "1,2.0\n2,1\n" * 4)
+    assert data.load(path).train.labels.tolist() == [2.0, 1.0] * 4
+
+
 def test_a_csv_file_without_a_header(tmp_path, cache):
     path = tmp_path / "iris.csv"
     path.write_text(IRIS.split("\n", 1)[1])

@@ -72,7 +72,7 @@ def drawn(method: str, seed: int) -> Case:
         "method": method, "C": C, "stop": stop, "tolerance": float(10.0 ** rng.integers(-5, 0)),
         "max_iterations": int(rng.choice([50, 500, 5000])), "time_limit": 2.0, "threads": 1, "seed": seed,
     }  # fmt: skip
-    if family.name not in {"linear", "stochastic"}:
+    if family.keeps_values and family.name != "stochastic":
         given["cache_mib"] = 1
     if family.kernels is None:
         given["kernel"] = kernel = str(rng.choice(KERNELS))

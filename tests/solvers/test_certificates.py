@@ -25,7 +25,9 @@ def hold(case, folder):
         result = certificates.train(case)
     except FwsvmError:
         return None  # values, kernel values or penalties that no precision holds
-    assert result.message.startswith(result.status.sentence)
+    by_rule = result.status in {Status.CONVERGED, Status.SAMPLED_STOP}
+    weak = by_rule and result.relative_gap > 0.1
+    assert weak is not result.message.startswith(result.status.sentence)
     assert result.certified == (result.status is Status.CONVERGED)
     if not math.isfinite(result.objective):
         assert "not a finite number" in result.message

@@ -171,7 +171,7 @@ def read(
     used = [place.of(name) for name in columns] or [at for at in range(width) if at not in left_out]
     numeric = [at for at in used if at not in symbols]
     coded = {*symbols, *([label_at] if label_at is not None else [])}
-    frame = _frame(path, member, (sep, line if header else 0, comment), numeric, coded, place)
+    frame = _frame(path, member, (sep, line if header else 0, comment), numeric, coded, place, label_at)
     X: Any = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
     if symbols:
         parts = {at: csr_array(frame[[at]].to_numpy(np.float64)) for at in numeric}
@@ -222,13 +222,21 @@ def _records(path: Path, member: str, sep: str, comment: str) -> Iterator[tuple[
 
 
 def _frame(
-    path: Path, member: str, how: tuple[str, int, str], numeric: list[int], coded: set[int], place: _Columns
+    path: Path,
+    member: str,
+    how: tuple[str, int, str],
+    numeric: list[int],
+    coded: set[int],
+    place: _Columns,
+    label_at: int | None,
 ) -> pd.DataFrame:
     """Return columns by their places, numbers or categories; `FormatError` names the first line that is wrong."""
     sep, skipped, comment = how
     kinds: dict[Any, Any] = dict.fromkeys(range(place.width + 1), "category") | dict.fromkeys(
         numeric, "float64"
     )
+    if label_at is not None:  # categories that look like numbers become numbers: 01 and 1 would be one label
+        kinds[label_at] = str
     try:
         with open_text(path, member) as stream:
             frame = pd.read_csv(
@@ -250,6 +258,8 @@ def _frame(
         raise _first_fault(path, member, how, numeric, coded, place, str(error)) from None
     if not len(frame):
         raise DataError(f"{path} has no rows")
+    if label_at is not None:
+        frame[label_at] = frame[label_at].astype("category")
     whole = all((frame[at].cat.codes >= 0).all() and "" not in frame[at].cat.categories for at in coded)
     whole &= set(frame[place.width].cat.categories) <= {""}
     if not whole or not np.isfinite(frame[numeric].to_numpy()).all():
