@@ -71,7 +71,7 @@ class Layout:
     def fits(self, cells: pd.DataFrame) -> bool:
         """Return whether these cells have just the table's methods, and data sets of the paper's (002: any)."""
         known = set(published.training_rows(self.published))
-        if self.published != "002" and not set(cells["dataset"]) & known:
+        if self.published != "glasmachers" and not set(cells["dataset"]) & known:
             return False
         chosen = self.choose(cells)
         if not chosen["method"].nunique() == len(self.methods) == cells["method"].nunique():
@@ -83,7 +83,7 @@ class Layout:
         chosen = cells[cells["method"].isin(self.methods)]
         if self.kernel is not None:
             chosen = chosen[chosen["kernel"].isin([self.kernel, ""])]
-        if self.published == "003":
+        if self.published == "frandi":
             chosen = without_sweeps(chosen)
         return against_baseline(chosen, "cvm") if any(measure(m).derived for m in self.measures) else chosen
 
@@ -137,7 +137,7 @@ def draw_tables(
     from fwsvm.analysis.papers import LAYOUTS
 
     drawn: list[Table] = []
-    for name in names:
+    for name in map(published.by_author, names):
         refuse_unknown(name, of_cells=cells is not None)
         if cells is None or name in LAYOUTS:
             drawn += _paper_tables(LAYOUTS[name], name, cells, with_published=with_published)
@@ -160,6 +160,7 @@ def show_times(names: Sequence[str]) -> bool:
     """Return whether any of these tables shows times; UsageError for an unknown one."""
     from fwsvm.analysis.papers import LAYOUTS
 
+    names = [*map(published.by_author, names)]
     for name in names:
         refuse_unknown(name)
     return any(

@@ -24,7 +24,7 @@ from fwsvm.errors import UsageError
     "--only",
     multiple=True,
     metavar="NAME",
-    help="Only claims whose names begin so: 003, 000-web ...; may be repeated.",
+    help="Only claims whose names begin so: frandi, nanculef-web ...; may be repeated.",
 )
 @click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
 @format_option("terminal", "markdown", "csv")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.command("plot")
 @results_argument
 @click.option(
-    "--published", metavar="PAPER", help="Draw a paper's printed numbers (002, 003 or 004) instead."
+    "--published",
+    metavar="PAPER",
+    help="Draw a paper's printed numbers (frandi, glasmachers or zhang) instead.",
 )
 @click.option(
     "--figure",
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Draw the objective above the lowest for the first and last N iterations only (004 uses 50).",
+    help="Draw the objective above the lowest for the first and last N iterations only (Zhang and Sen use 50).",
 )
 @click.option(
     "--baseline",

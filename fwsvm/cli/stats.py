@@ -33,15 +33,17 @@ BETWEEN = r",(?![^()]*\))"
 @click.command("stats")
 @results_argument
 @click.option(
-    "--published", metavar="PAPER", help="Test a paper's printed numbers (002, 003 or 004) instead."
+    "--published",
+    metavar="PAPER",
+    help="Test a paper's printed numbers (frandi, glasmachers or zhang) instead.",
 )
 @click.option("--design", "plan", metavar="NAME",
-              help="003 or 000: that paper's hypotheses; pairs: all pairs, two-sided "
+              help="frandi or nanculef: that paper's hypotheses; pairs: all pairs, two-sided "
                    "[default: the paper that has just these methods, else pairs].")  # fmt: skip
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
 @click.option("--table", "numbers", type=NearestChoice(["5", "6", "7"]), multiple=True,
-              help="Only this table of 003, ours beside the printed one; may be repeated.")  # fmt: skip
+              help="Only this table of Frandi et al., ours beside the printed one; may be repeated.")  # fmt: skip
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @click.option("--alpha", type=FiniteFloat(0, 1, min_open=True, max_open=True), default=0.05,
               show_default=True, help="Level of the critical difference.")  # fmt: skip
@@ -65,29 +67,37 @@ def command(
     """Compare methods over data sets by statistical tests.
 
     The tests are those of Friedman, Iman and Davenport, Nemenyi, and Wilcoxon with Holm's correction. Means over
-    repetitions of the final runs in RESULTS are compared; every number is printed with its convention; with 003's
-    design its Tables 5, 6 and 7 stand beside ours. With --published 003 its printed Tables 5 and 6 are checked against
-    its Tables 2 and 3.
+    repetitions of the final runs in RESULTS are compared; every number is printed with its convention. With the design
+    of Frandi et al. (2013) its Tables 5, 6 and 7 stand beside ours. With --published frandi its printed Tables 5 and 6
+    are checked against its Tables 2 and 3.
     """
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.cells import several_kinds
     from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers import p003_tests
+    from fwsvm.analysis.published import PAPERS, by_author
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
 
     refuse_both(results, published)
     if published is not None:
+        published = by_author(published)
         cells = matching(published_cells(published), where)
-        cells = cells[cells["kernel"] == "rbf"] if published == "003" and not where else cells
+        cells = cells[cells["kernel"] == "rbf"] if published == "frandi" and not where else cells
     else:
         timed = not measures or any(measure(name).timed for name in measures)
         cells = read_cells(results, where, timed=timed, mixed_load=mixed_load, out=out)
-    chosen = _design(cells, "003" if numbers and plan is None else plan, measures, methods)
-    of_003 = chosen is papers.DESIGNS["003"]
+    chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures, methods)
+    of_003 = chosen is papers.DESIGNS["frandi"]
     if numbers and (not of_003 or published is not None):
-        raise UsageError("--table shows RESULTS under 003's design: leave out --published and --design")
-    source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
+        raise UsageError(
+            "--table shows RESULTS under the design of Frandi et al.: leave out --published and --design"
+        )
+    source = (
+        f"printed in {PAPERS[published].cited}"
+        if published is not None
+        else "means over repetitions of final runs"
+    )
     if several := several_kinds(cells[cells["method"].isin(chosen.methods)]):
         source += f"; {several}"
     evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
@@ -96,7 +106,7 @@ def command(
         drawn += [
             table for name, table in p003_tests.tables(evaluation).items() if name in numbers or not numbers
         ]
-    elif of_003 and published == "003" and not where:
+    elif of_003 and published == "frandi" and not where:
         drawn.append(p003_tests.recomputed_table())
     emit_tables(drawn, form, out)
 
@@ -107,6 +117,7 @@ def _design(
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.measures import measure, measured
+    from fwsvm.analysis.published import by_author
 
     for name in measures:
         if measure(name).derived:
@@ -114,6 +125,7 @@ def _design(
                 f"--measure {name}: it is relative to a baseline, but methods are compared with each other here; "
                 "give time or accuracy"
             )
+    plan = None if plan is None else by_author(plan)
     present = list(dict.fromkeys(str(method) for method in cells["method"]))
     if plan is None and not measures and methods is None:
         plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), None)

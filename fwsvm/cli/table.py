@@ -27,7 +27,7 @@ from fwsvm.errors import UsageError
     "layouts",
     multiple=True,
     metavar="NAME",
-    help="A paper's table (003-2, 000-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
+    help="A paper's table (frandi-2, nanculef-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
     "all papers' tables that the results fill, else accuracy, time and size.",
 )
 @format_option("terminal", "markdown", "latex", "csv")

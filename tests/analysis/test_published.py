@@ -25,14 +25,14 @@ def test_the_printed_statistics_follow_from_the_printed_tables_or_are_explained(
 
 
 def test_every_null_hypothesis_of_003_falls_at_a_hundredth_but_one_that_stands_at_a_tenth() -> None:
-    tested = evaluate(DESIGNS["003"], rbf_cells()).tested
+    tested = evaluate(DESIGNS["frandi"], rbf_cells()).tested
     standing = [(t.hypothesis.measure, t.hypothesis.first, t.hypothesis.second) for t in tested if t.p > 0.1]
     assert standing == [("time", "fw", "mfw")]
     assert len([t for t in tested if t.p <= 0.01]) == 5
 
 
 def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
-    five, six, seven = p003_tests.tables(evaluate(DESIGNS["003"], rbf_cells())).values()
+    five, six, seven = p003_tests.tables(evaluate(DESIGNS["frandi"], rbf_cells())).values()
     assert [entry.text for entry in five.rows[0].entries] == ["17", "20", "159", "14.8585"]
     assert [entry.text for entry in six.rows[0].entries[:3]] == ["3.085e-06", "5.528e-06", "0.6893"]
     for ours, paper in zip(seven.rows[::2], seven.rows[1::2], strict=True):
@@ -43,13 +43,13 @@ def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
 def test_a_measure_that_too_few_data_sets_have_is_left_out_and_named() -> None:
     cells = rbf_cells()
     cut = cells.assign(censored=cells["censored"] | (cells["method"] == "fw"))
-    evaluation = evaluate(DESIGNS["003"], cut)
+    evaluation = evaluate(DESIGNS["frandi"], cut)
     assert [compared.measure for compared in evaluation.compared] == ["accuracy"]
     assert "fewer than two data sets have time" in evaluation.lacking[0]
     texts = [entry.text for entry in p003_tests.tables(evaluation)["5"].rows[0].entries]
     assert texts == ["-", "20", "-", "-"]
     with pytest.raises(ResultsError, match="; the tests need runs of these on more data sets"):
-        evaluate(DESIGNS["003"], cells[cells["dataset"] == cells["dataset"].iloc[0]])
+        evaluate(DESIGNS["frandi"], cells[cells["dataset"] == cells["dataset"].iloc[0]])
 
 
 def test_every_printed_data_set_has_a_name_that_is_in_the_lock() -> None:
@@ -78,5 +78,5 @@ def test_cells_carry_values_digits_and_stars() -> None:
     assert linear.loc[("kdda", "avsf", 0.001, 1000)].isna()["train_seconds"]
     fractions = published.cells("004").set_index(["dataset", "method"])
     assert fractions.loc[("wdbc-500", "wolfe"), "test_accuracy_text"] == "97"
-    with pytest.raises(UsageError, match="000 has no printed numbers"):
+    with pytest.raises(UsageError, match=r"Nanculef et al\. \(2014\): no printed numbers"):
         published.cells("000")

@@ -39,7 +39,7 @@ def entries(cells, name: str, block: int = 0) -> list[Entry]:
 
 
 MARKDOWN = """\
-**003, Table 3: training time (s)**
+**Frandi et al. (2013), Table 3: training time (s)**
 
 | data set |  | CVM | FW | MFW |
 | :-- | :-- | --: | --: | --: |
@@ -58,8 +58,8 @@ LATEX = """\
 % \\usepackage{booktabs}
 \\begin{table}
 \\centering
-\\caption{003, Table 3: training time (s)}
-\\label{tab:003-table-3-training-time-s}
+\\caption{Frandi et al. (2013), Table 3: training time (s)}
+\\label{tab:frandi-et-al-2013-table-3-training-time-s}
 \\begin{tabular}{llrrr}
 \\toprule
 data set &  & CVM & FW & MFW \\\\
@@ -71,7 +71,7 @@ a1a & ours & 10.0 $\\pm$ 2.0 & 21.0 $\\pm$ 1.0 & \\textbf{1.00 $\\pm$ 0.00} \\\\
 w8a & ours & 60.0* & \\textbf{0.500} & missing \\\\
 """
 TERMINAL = """\
-003, Table 3: training time (s)
+Frandi et al. (2013), Table 3: training time (s)
 data set             CVM         FW          MFW
 ────────────────────────────────────────────────
 a1a      ours   10.0±2.0   21.0±1.0   1.00±0.00<
@@ -96,7 +96,7 @@ def test_each_form_as_a_whole() -> None:
     assert float(lines[2]["CVM"]) == 10 / 6.26
 
 
-@pytest.mark.parametrize("name", [n for n in LAYOUTS if n != "000-size"])
+@pytest.mark.parametrize("name", [n for n in LAYOUTS if n != "nanculef-size"])
 def test_every_paper_layout_draws_its_printed_numbers_in_every_form(name: str) -> None:
     drawn = draw_tables(None, [name])
     assert all(render(drawn, form) for form in ("terminal", "markdown", "latex", "csv"))
@@ -211,11 +211,11 @@ def test_ratios_and_marks_say_that_a_time_is_a_bound() -> None:
 
 
 def test_experiments_find_their_own_layout_and_others_get_plain_tables() -> None:
-    assert [names for _, names in tables_for(small(), ())] == [["003-2", "003-3"]]
+    assert [names for _, names in tables_for(small(), ())] == [["frandi-2", "frandi-3"]]
     web, adult = ([row(experiment=e, dataset=d, method=m) for m in ("cvm", "fw", "mfw")]
                   for e, d in (("web", "w1a"), ("adult", "a1a")))  # fmt: skip
     ((together, names),) = tables_for(cells_of(*web, *adult), ())
-    assert (len(together), names) == (6, ["003-2", "003-3"])
+    assert (len(together), names) == (6, ["frandi-2", "frandi-3"])
     own = cells_of(*(row(dataset=d, method=m) for d in "ab" for m in ("cvm", "fw", "mine")))
     assert [names for _, names in tables_for(own, ())] == [["accuracy", "time", "size"]]
 
@@ -244,15 +244,15 @@ def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
 
 def test_unknown_tables_name_the_known_ones() -> None:
     for name, cells, said in (
-        ("beauty", None, r"there is no table 'beauty'; known are 003-2(?!.*, accuracy,)"),
-        ("beauty", small(), r"known are 003-2.*, accuracy, time"),
-        ("003-9", None, "did you mean '003-8'"),
+        ("beauty", None, r"there is no table 'beauty'; known are frandi-2(?!.*, accuracy,)"),
+        ("beauty", small(), r"known are frandi-2.*, accuracy, time"),
+        ("003-9", None, "did you mean 'frandi-8'"),
         ("speedup", small(), "there is no table 'speedup'"),
     ):
         with pytest.raises(UsageError, match=said):
             draw_tables(cells, [name])
     with pytest.raises(ResultsError, match="not printed in any of the papers"):
-        draw_tables(None, ["000-size"])
+        draw_tables(None, ["nanculef-size"])
 
 
 @pytest.mark.parametrize(

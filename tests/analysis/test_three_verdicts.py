@@ -9,10 +9,9 @@ from fwsvm.analysis import results, variants
 from fwsvm.analysis.claims import show
 from fwsvm.analysis.claims.checks import ADULT
 from fwsvm.analysis.claims.evaluate import caveats, check_claims
-from fwsvm.analysis.papers import CLAIMS
 from tests.analysis.folders import cells_of, row, write
 
-FASTER = "003-adult-mfw-faster"
+FASTER = "frandi-adult-mfw-faster"
 
 
 def adult(protocol: str, cvm: float, **more):
@@ -35,8 +34,8 @@ def test_rows_count_under_the_protocol_they_were_run_with() -> None:
     (verdict,) = check_claims(cells, [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not reproduced", "reproduced")
     assert verdict.printed_word == "holds in the printed numbers"
-    assert "factors 0.500 to 0.500" in verdict.ours.evidence
-    assert "factors 5.00 to 5.00" in verdict.as_run.evidence
+    assert "0.500 to 0.500" in verdict.ours.evidence
+    assert "5.00 to 5.00" in verdict.as_run.evidence
     assert verdict.turns_on == ()
 
 
@@ -150,18 +149,6 @@ def test_no_setting_is_named_on_a_data_set_that_does_not_make_the_verdict() -> N
     assert verdict.turns_on == (), "as run the claim holds on a5a, and in these runs it does not"
 
 
-def test_no_setting_is_named_where_all_runs_find_otherwise() -> None:
-    cells = cells_of(
-        why(method="cvm", train_seconds=100),
-        why(method="cvm(inner=0.001)", train_seconds=0.5),
-        why(method="mfw", train_seconds=1),
-        *adult("fw-svms", 0.5, experiment="as-run", width_rule="libcvm"),
-    )
-    (verdict,) = check_claims(cells, [FASTER])
-    assert verdict.as_run_word == "not reproduced"
-    assert verdict.turns_on == ()
-
-
 def test_variants_are_of_one_setting_and_keep_their_order() -> None:
     cells = cells_of(
         why(method="cvm", tolerance=1e-6),
@@ -188,8 +175,5 @@ def test_variants_are_of_one_setting_and_keep_their_order() -> None:
 def test_every_form_has_the_three_verdicts(form: str) -> None:
     cells = cells_of(*adult("paper", 0.5), *adult("fw-svms", 5.0, experiment="as-run", width_rule="libcvm"))
     text = " ".join(show.render(check_claims(cells, [FASTER]), form).split())
-    assert "factors 0.500 to 0.500" in text
-    assert "factors 5.00 to 5.00" in text
-    assert "factors 5.64 to 15.4" in text, "the printed ones"
-    assert text.count("not reproduced") >= 1
-    assert len(CLAIMS) > 80
+    for numbers in ("0.500 to 0.500", "5.00 to 5.00", "5.64 to 15.4"):
+        assert numbers in text

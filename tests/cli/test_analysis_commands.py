@@ -19,8 +19,8 @@ from tests.cli.running import run
 def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder: Path) -> None:
     result = run("table", folder)
     assert result.exit_code == 0
-    assert "003, Table 2: test accuracy (%)" in result.output
-    assert "003, Table 3: training time (s)" in result.output
+    assert "Frandi et al. (2013), Table 2: test accuracy (%)" in result.output
+    assert "Frandi et al. (2013), Table 3: training time (s)" in result.output
     assert "paper      6.26±0.09" in result.output
 
 
@@ -40,7 +40,7 @@ def test_table_of_printed_numbers_needs_no_results() -> None:
     assert result.exit_code == 0
     assert "1800000\\*" in result.output
     assert run("table").exit_code == 2
-    assert "003-8" in run("table", "--list").output
+    assert "frandi-8" in run("table", "--list").output
 
 
 def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
 
 
 def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, tmp_path: Path) -> None:
-    assert "003, section 5.6" in run("stats", folder).output
+    assert "Frandi et al. (2013), section 5.6" in run("stats", folder).output
     five = write(tmp_path, like_paper("003", repetitions=1, extra={"swap": 0.3, "swap-2o": 0.5}))
     assert "SWAP-2o - SWAP" in run("stats", five).output
     pairs = run("stats", five, "--design", "pairs", "--methods", "fw,swap", "--measure", "time", "-f", "csv")
@@ -145,9 +145,9 @@ def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
     assert [paper[head] for head in heads] == ["17", "20", "159", "14.858"]
     assert all(float(time[head]) > 0 for head in heads)
     seventh = run("stats", folder, "--table", "7").output
-    assert "003, Table 7" in seventh
+    assert "Frandi et al. (2013), Table 7" in seventh
     assert "Table 5" not in seventh
-    assert "003, Table 6" in run("stats", folder).output
+    assert "Frandi et al. (2013), Table 6" in run("stats", folder).output
     assert run("stats", folder, "--table", "5", "--design", "000").exit_code == 2
     assert run("stats", "--published", "003", "--table", "5").exit_code == 2
 
@@ -155,7 +155,7 @@ def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
 def test_stats_of_a_sweep_says_how_to_choose() -> None:
     assert "choose with --where" in run("stats", "--published", "002").stderr
     assert run("stats", "--published", "002", "--where", "C=1", "--where", "tolerance=0.01").exit_code == 0
-    assert "000 has no printed numbers" in run("stats", "--published", "000").stderr
+    assert "Nanculef et al. (2014): no printed numbers" in run("stats", "--published", "000").stderr
 
 
 def test_a_looser_level_tells_methods_apart_that_a_stricter_one_does_not(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_looser_level_tells_methods_apart_that_a_stricter_one_does_not(tmp_pat
 def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
     ours = run("claims", folder, "--only", "003-web")
     assert ours.exit_code == 0
-    assert "REPRODUCED      003-web-faster" in ours.output
+    assert "REPRODUCED      frandi-web-faster" in ours.output
     assert "does not hold in the printed" in ours.output
     alone = run("claims", "--summary")
     assert f"{len(CLAIMS)} not run" in alone.output

@@ -197,7 +197,7 @@ def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
         ("cv --score balanced_accuracy", "balanced-accuracy"),
         ("plot --format pgn", "png"),
         ("plot --out figures --figure sweeep", "sweep"),
-        ("table --layout 003-33", "003-3"),
+        ("table --layout 003-33", "frandi-3"),
         ("table --layout timee", "time"),
         ("compare --measure tim", "time"),
     ],

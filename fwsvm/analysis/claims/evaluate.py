@@ -7,12 +7,12 @@ named.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles, of_methods
+from fwsvm.analysis.claims.model import CheckResult, Claim, View, of_methods
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
@@ -57,10 +57,12 @@ class Verdict:
 
     @property
     def printed_word(self) -> str:
-        """Return whether the paper's statement holds in the printed numbers."""
+        """Return whether the statement holds in the printed numbers, and whose these are if another paper's."""
         if self.printed is None:
             return "no printed numbers"
-        return f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
+        word = f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
+        borrowed = self.claim.printed not in {None, self.claim.paper}
+        return f"{word} of {published.PAPERS[str(self.claim.printed)].cited}" if borrowed else word
 
 
 def _word(found: CheckResult | None) -> str:
@@ -69,26 +71,23 @@ def _word(found: CheckResult | None) -> str:
 
 def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
     """Check the claims (all, or those whose names start with one of ``chosen``) on cells and printed numbers."""
-    unknown = [begin for begin in chosen if not any(name.startswith(begin) for name in CLAIMS)]
+    begins = tuple(map(published.by_author, chosen))
+    unknown = [name for name, begin in zip(chosen, begins, strict=True)
+               if not any(full.startswith(begin) for full in CLAIMS)]  # fmt: skip
     if unknown:
         raise UsageError(f"no claim's name begins with {' or '.join(unknown)}; fwsvm claims lists them all")
-    claims = [claim for name, claim in CLAIMS.items() if not chosen or name.startswith(tuple(chosen))]
-    kept = None if cells is None else _of_whole_runs(cells[~variants.of_why(cells)])
-    printed_view, run_view = (
-        functools.cache(lambda methods, choose=choose: View(choose(kept, methods), methods))
-        for choose in (_as_printed, _as_run)
+    claims = [claim for name, claim in CLAIMS.items() if not begins or name.startswith(begins)]
+    printed = [None if claim.printed is None else _in_print(claim.name) for claim in claims]
+    if cells is None:
+        return [Verdict(claim, None, found) for claim, found in zip(claims, printed, strict=True)]
+    kept, varied = _of_whole_runs(cells[~variants.of_why(cells)]), _of_whole_runs(variants.variants(cells))
+    views = functools.cache(
+        lambda methods: (View(_as_printed(kept, methods), methods), View(_as_run(kept), methods))
     )
-    varied = None if cells is None else _of_whole_runs(variants.variants(cells))
     verdicts = []
-    for claim in claims:
-        as_printed, as_run = (
-            None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
-        )
-        if as_printed is not None and kept is not None:
-            as_printed = _saying_protocol(as_printed, _as_printed(kept, claim.methods), claim.methods)
-        in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
-        turns = () if kept is None or varied is None or varied.empty else _turns(claim, as_run, kept, varied)
-        verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
+    for claim, in_print in zip(claims, printed, strict=True):
+        ours, as_run = (claim.check(view) for view in views(claim.methods))
+        verdicts.append(Verdict(claim, ours, in_print, as_run, _turns(claim, as_run, kept, varied)))
     return verdicts
 
 
@@ -100,15 +99,7 @@ def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     return cells[~cells["protocol"].isin([*AS_RUN, UNKNOWN])]
 
 
-def _saying_protocol(found: CheckResult, cells: pd.DataFrame, methods: Sequence[str]) -> CheckResult:
-    """Return the finding with a remark if its cells, of these methods, are of protocols that no paper has."""
-    others = [
-        name for name in dict.fromkeys(of_methods(cells, methods)["protocol"]) if name not in AS_PRINTED
-    ]
-    return replace(found, evidence=f"{found.evidence} [protocol {', '.join(others)}]") if others else found
-
-
-def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001
+def _as_run(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of runs as the authors made theirs."""
     return cells[cells["protocol"].isin(AS_RUN)]
 
@@ -121,27 +112,25 @@ def _turns(
     ``as_run`` is what it finds on the ``cells`` as run. A data set where the runs with changed settings start from
     another finding than that, or than cells as run on the same data set, does not explain the verdict, and is left out.
     """
-    starts: dict[str, CheckResult] = {}
+    found: dict[str, list[str]] = {name: [] for name in variants.SETTINGS}
     for dataset, here in varied.groupby("dataset", sort=False):
         before = claim.check(View(here[here["setting"] == ""], claim.methods))
-        there = claim.check(View(_as_run(cells[cells["dataset"] == dataset], claim.methods), claim.methods))
-        if before is not None and all(one is None or one.holds == before.holds for one in (as_run, there)):
-            starts[str(dataset)] = before
-    found = []
-    for setting in variants.SETTINGS.values():
-        for dataset, before in starts.items():
-            here = varied[varied["dataset"] == dataset]
-            once = " (one run a cell)" if here["used"].max() == 1 else ""
-            turned = []
-            for value in variants.values(here, setting):
-                after = claim.check(View(variants.at(here, setting, value), claim.methods))
-                turned += [value] if after is not None and after.holds != before.holds else []
+        there = claim.check(View(_as_run(cells[cells["dataset"] == dataset]), claim.methods))
+        if before is None or any(one is not None and one.holds != before.holds for one in (as_run, there)):
+            continue
+        for setting in variants.SETTINGS.values():
+            turned = [
+                value
+                for value in variants.values(here, setting)
+                if (after := claim.check(View(variants.at(here, setting, value), claim.methods))) is not None
+                and after.holds != before.holds
+            ]
             if turned:
                 what = "does not hold" if before.holds else "holds"
-                found.append(
-                    f"{setting.title}: on {listed_titles([dataset])} it {what} with {', '.join(turned)}{once}"
-                )
-    return tuple(found)
+                once = " (one run a cell)" if here["used"].max() == 1 else ""
+                where = f"{setting.title}: on {published.title(str(dataset))}"
+                found[setting.name].append(f"{where} it {what} with {', '.join(turned)}{once}")
+    return tuple(said for each in found.values() for said in each)
 
 
 def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
@@ -153,15 +142,10 @@ def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
 
 
 @functools.cache
-def _on_printed_numbers(name: str) -> CheckResult | None:
+def _in_print(name: str) -> CheckResult | None:
     """Return the finding of a claim's check in the printed numbers."""
     claim = CLAIMS[name]
-    return claim.check(_printed(str(claim.printed), claim.methods))
-
-
-@functools.cache
-def _printed(paper: str, methods: tuple[str, ...]) -> View:
-    return View(published.cells(paper), methods)
+    return claim.check(View(published.cells(str(claim.printed)), claim.methods))
 
 
 def caveats(cells: pd.DataFrame) -> list[str]:
@@ -184,4 +168,5 @@ def caveats(cells: pd.DataFrame) -> list[str]:
         here = cells[cells["status"] == status]
         names = dict.fromkeys(here["dataset"] + "/" + here["method"])
         found += [f"{status} in {', '.join(names)}"] * bool(names)
-    return found
+    made = cells["dataset"].isin(published.made_here()).any()
+    return [*found, published.MADE_HERE] if made else found

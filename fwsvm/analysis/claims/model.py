@@ -1,15 +1,37 @@
-"""Claims, the results of their checks, and the view of cells that checks use."""
+"""Claims, the facts that their checks are made of, and the view of cells that checks use."""
 
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import is_certain, unique_cells, without_sweeps
-from fwsvm.analysis.measures import measure
+from fwsvm.analysis.cells import unique_cells, without_sweeps
+from fwsvm.analysis.measures import measure, three_digits
+from fwsvm.errors import listed
+
+
+class Number(NamedTuple):
+    """A measured value between two ends; a time that was cut short has no upper end."""
+
+    low: float
+    high: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is known."""
+        return self.low == self.high
+
+    def __truediv__(self, other: "Number") -> "Number":
+        """Return the quotient of two positive numbers."""
+        return Number(self.low / other.high, self.high / other.low)
+
+    def below(self, other: "Number | float") -> bool | None:
+        """Return whether this number is the smaller one; None where the ends leave that open."""
+        low, high = other if isinstance(other, Number) else (other, other)
+        return True if self.high < low else False if self.low >= high else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +44,104 @@ class CheckResult:
 
 #: A check returns None when the cells do not have what it needs.
 Check = Callable[["View"], CheckResult | None]
+Enough = Literal["all", "most", "any"]
+
+
+class Fact(NamedTuple):
+    """One comparison: its place, its number, and whether it is as claimed; None where a time limit leaves that open."""
+
+    where: str
+    value: float
+    holds: bool | None
+
+
+def conclude(
+    what: str,
+    facts: Iterable[Fact],
+    enough: Enough = "all",
+    *,
+    show: Callable[[float], str] = three_digits,
+    of: int | None = None,
+    strict: bool = False,
+    exceptions: Iterable[str] | None = None,
+) -> CheckResult | None:
+    """Return whether all, most or any facts are as claimed, with their range and those that are not.
+
+    Facts that are open are left out; if ``strict``, they leave the whole open unless the others decide. ``of`` is the
+    number of data sets of the claim. With ``exceptions`` just these must not be as claimed.
+    """
+    every = list(facts)
+    known = [fact for fact in every if fact.holds is not None]
+    lost = [fact for fact in known if not fact.holds]
+    won = len(known) - len(lost)
+    decided = won > 0 if enough == "any" else bool(lost)
+    if not known or (strict and len(known) < len(every) and not decided):
+        return None
+    holds = {"all": not lost, "most": won > len(lost), "any": won > 0}[enough]
+    if exceptions is not None:
+        holds = {fact.where for fact in lost} == {fact.where for fact in known} & {*exceptions}
+    values = [fact.value for fact in known]
+    said = f"{what} in {won} of {len(known)} comparisons"
+    said += f" (of the claim's {of} data sets)" if of not in {None, len(known)} else ""
+    said += f": {show(min(values))} to {show(max(values))}"
+    not_so = listed((f"{fact.where} ({show(fact.value)})" for fact in lost), ", ", 6)
+    left_open = listed(
+        (f"{fact.where} ({show(fact.value)})" for fact in every if fact.holds is None), ", ", 6
+    )
+    said += f"; not on {not_so}" if lost else ""
+    return CheckResult(holds, said + (f"; left open by time limits: {left_open}" if left_open else ""))
+
+
+def points(value: float) -> str:
+    """Return a difference of accuracies in points."""
+    return f"{100 * value:+.2f} points"
+
+
+def per_cent(value: float) -> str:
+    """Return a share in per cent."""
+    return f"{100 * value:.0f}%"
+
+
+def all_hold(*checks: Check) -> Check:
+    """Return the check that all of these hold; None if the cells lack what one of them needs."""
+
+    def check(view: View) -> CheckResult | None:
+        found = [result for one in checks if (result := one(view)) is not None]
+        if len(found) < len(checks):
+            return None
+        return CheckResult(all(one.holds for one in found), "; ".join(one.evidence for one in found))
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of a paper, in our words, with a check that can be carried out on any cells."""
+    """One statement of a paper, in our words, with a check that can be carried out on any cells.
 
+    ``printed`` is the paper whose printed numbers the claim can be checked on; None: figures only.
+    """
+
+    paper: str
     name: str
     place: str
     statement: str
     methods: tuple[str, ...]
     check: Check
-    printed: str | None = (
-        None  # the paper whose printed numbers the claim can be checked on; None: figures only
-    )
+    printed: str | None
 
-    @property
-    def paper(self) -> str:
-        """Return the paper's number, with which every claim's name begins."""
-        return self.name.partition("-")[0]
+
+def claims_of(
+    paper: str,
+    methods: tuple[str, ...],
+    printed: str | None,
+    rows: Iterable[tuple[str, str, str, Check] | tuple[str, str, str, Check, str | None]],
+) -> dict[str, Claim]:
+    """Return the claims of a paper by name; a row has name, place, statement, check and, if another, ``printed``."""
+    found = {}
+    for name, place, statement, check, *other in rows:
+        full = f"{paper}-{name}"
+        found[full] = Claim(paper, full, place, statement, methods, check, other[0] if other else printed)
+    return found
 
 
 class View:
@@ -50,74 +151,76 @@ class View:
     so that times of different experiments are never compared.
     """
 
-    def __init__(self, cells: pd.DataFrame, methods: Sequence[str]) -> None:
+    def __init__(
+        self, cells: pd.DataFrame, methods: Sequence[str], stand_ins: dict[str, str] | None = None
+    ) -> None:
         self.methods = methods
         self.all = of_methods(cells, methods)
+        self.stand_ins = stand_ins or {}
         self._plain = without_sweeps(self.all)
         self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
-        self._cells: dict[tuple[str, str, str], dict[str, object]] = {}
-
-    def value(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> float:
-        """Return the mean of a measure, NaN where it was not measured."""
-        cell = self.cell(dataset, method, kernel)
-        value = float("nan") if cell is None else cell.get(measure(name).column, float("nan"))
-        return float(value) if isinstance(value, int | float) else float("nan")
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> dict[str, object] | None:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
         if kernel not in self._found:
-            self._found[kernel] = self._by_name(kernel)
-        found, key = self._found[kernel].get((dataset, method)), (kernel, dataset, method)
-        if found is not None and key not in self._cells:
-            (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
-            self._cells[key] = {str(name): value for name, value in cell.items()}
-        return self._cells.get(key)
+            here = self._plain[self._plain["kernel"].isin([kernel, ""]) & (self._plain["used"] > 0)]
+            self._found[kernel] = {}
+            for name, cells in here.groupby("dataset", sort=False):
+                counts = cells.groupby("experiment", sort=False)["method"].nunique()
+                for other, same in cells[cells["experiment"] == counts.idxmax()].groupby("method"):
+                    self._found[kernel][str(name), str(other)] = same
+        found = self._found[kernel].get((dataset, method))
+        if found is None:
+            return None
+        (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
+        return {str(name): value for name, value in cell.items()}
 
-    def cut_short(self, dataset: str, method: str) -> bool:
-        """Return whether a time limit makes this cell's time a lower bound."""
-        cell = self.cell(dataset, method)
-        return cell is not None and bool(cell["censored"])
+    def number(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> Number | None:
+        """Return the mean of a measure; None where it was not measured."""
+        cell = self.cell(dataset, method, kernel)
+        return None if cell is None else number_of(cell, name)
 
     def pairs(
         self, name: str, first: str, second: str, on: Sequence[str]
-    ) -> Iterator[tuple[str, float, float]]:
-        """Yield (data set, first's value, second's) if both were measured and the comparison is certain.
-
-        A time that was cut short is a lower bound: it is compared only with a time that it exceeds.
-        """
+    ) -> Iterator[tuple[str, Number, Number]]:
+        """Yield (data set, first's number, second's) where both were measured."""
         for dataset in on:
-            a, b = self.value(dataset, first, name), self.value(dataset, second, name)
-            if math.isnan(a) or math.isnan(b):
-                continue
-            if name == "time":
-                bounds = self.cut_short(dataset, first), self.cut_short(dataset, second)
-                if not is_certain(a, bounds[0], b, bounds[1]):
-                    continue
-            yield dataset, a, b
+            a, b = self.number(dataset, first, name), self.number(dataset, second, name)
+            if a is not None and b is not None:
+                yield dataset, a, b
 
-    def with_stand_ins(self) -> tuple["View", dict[str, str]]:
-        """Return the view in which stand-ins have the names of published data sets that were not measured.
+    def speedups(self, method: str, on: Sequence[str], over: str = "cvm") -> dict[str, Number]:
+        """Return t_over / t by data set where it is known which time is shorter (Frandi et al., section 5.3)."""
+        pairs = self.pairs("time", method, over, on)
+        return {dataset: b / a for dataset, a, b in pairs if a.low > 0 and b.low > 0 and is_decided(a, b)}
 
-        The mapping names the stand-ins, each with the data set that it stands for.
+    def with_stand_ins(self, on: Sequence[str]) -> "View":
+        """Return the view in which stand-ins replace the data sets of ``on`` that were not measured.
+
         It is for checks of how something grows with the number of rows, and for no others.
         """
-        measured = self.all[self.all["train_seconds"].notna()]
-        places = published.standing_in(set(measured["dataset"]))
-        if not places:
-            return self, {}
+        measured = set(self.all.loc[self.all["train_seconds"].notna(), "dataset"])
+        places = {made: of for made, of in published.standing_in(measured).items() if of in on}
         others = self.all[~self.all["dataset"].isin(places.values())]
         named = others.assign(dataset=others["dataset"].replace(places))
-        return View(named, self.methods), dict(places)
+        return View(named, self.methods, {of: made for made, of in places.items()})
 
-    def _by_name(self, kernel: str) -> dict[tuple[str, str], pd.DataFrame]:
-        here = self._plain[self._plain["kernel"].isin([kernel, ""])]
-        found: dict[tuple[str, str], pd.DataFrame] = {}
-        for dataset, cells in here[here["used"] > 0].groupby("dataset", sort=False):
-            counts = cells.groupby("experiment", sort=False)["method"].nunique()
-            of_one = cells[cells["experiment"] == counts.idxmax()]
-            for method, same in of_one.groupby("method", sort=False):
-                found[str(dataset), str(method)] = same
-        return found
+    def title(self, dataset: str) -> str:
+        """Return a data set's name as the papers print it, or that of its stand-in."""
+        return published.title(self.stand_ins.get(dataset, dataset))
+
+
+def is_decided(a: Number, b: Number) -> bool:
+    """Return whether it is known which of two times is shorter, or that they are equal."""
+    return a.below(b) is not None or b.below(a) is not None
+
+
+def number_of(cell: dict[str, object], name: str) -> Number | None:
+    """Return the number of a measure of a cell; None where it was not measured."""
+    value = cell.get(measure(name).column)
+    if not isinstance(value, int | float) or math.isnan(value):
+        return None
+    return Number(float(value), math.inf if name == "time" and cell["censored"] else float(value))
 
 
 def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -126,36 +229,23 @@ def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever
     variants other experiments have.
     """
-    short = cells["method"].map(lambda name: str(name).partition("(")[0]).astype(object)
-    experiment = [cells[name] for name in ("experiment", "profile") if name in cells]
+    short = cells["method"].str.split("(").str[0]
+    experiment = [cells[name] for name in ("experiment", "profile")]
     variants = cells["method"].groupby([*experiment, short], dropna=False).transform("nunique")
-    alone = (variants == 1) & short.isin(methods)
-    named = cells.assign(method=cells["method"].where(~alone, short))
+    named = cells.assign(method=cells["method"].where(~((variants == 1) & short.isin(methods)), short))
     return named[named["method"].isin(methods)]
 
 
 def of_growth(check: Check, on: Sequence[str]) -> Check:
-    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking.
-
-    In the evidence the name of a published set that a stand-in replaces has a dagger.
-    """
+    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking."""
 
     def filled(view: View) -> CheckResult | None:
-        full, places = view.with_stand_ins()
-        found, used = check(full), [made for made, of in places.items() if of in on]
-        if found is None or not used:
+        full = view.with_stand_ins(on)
+        found = check(full)
+        if found is None or not full.stand_ins:
             return found
-        evidence = found.evidence
-        for made in used:
-            evidence = re.sub(
-                rf"\b{re.escape(published.title(places[made]))}\b", rf"\g<0>{published.DAGGER}", evidence
-            )
-        return CheckResult(found.holds, f"{evidence} [with stand-ins made here: {listed_titles(used)}]")
+        return CheckResult(
+            found.holds, f"{found.evidence}; with {', '.join(map(full.title, full.stand_ins))}"
+        )
 
     return filled
-
-
-def listed_titles(datasets: Sequence[str], most: int = 6) -> str:
-    """Return data set names as the papers print them, shortened to ``most``."""
-    names = [published.title(dataset) for dataset in datasets]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -9,7 +9,6 @@ from fwsvm.analysis.comparisons import Design
 from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.papers import p000, p002, p003, p004
 
-_PAPERS = (p003, p000, p002, p004)  # the largest study first
-CLAIMS: dict[str, Claim] = {claim.name: claim for paper in _PAPERS for claim in paper.CLAIMS}
-DESIGNS: dict[str, Design] = {"003": p003.DESIGN, "000": p000.DESIGN}
+CLAIMS: dict[str, Claim] = p003.CLAIMS | p000.CLAIMS | p002.CLAIMS | p004.CLAIMS  # the largest study first
+DESIGNS: dict[str, Design] = {"frandi": p003.DESIGN, "nanculef": p000.DESIGN}
 LAYOUTS: dict[str, Layout] = p003.LAYOUTS | p000.LAYOUTS | p002.LAYOUTS | p004.LAYOUTS

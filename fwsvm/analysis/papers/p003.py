@@ -1,331 +1,432 @@
-"""003 (Frandi et al.): FW and MFW against CVM; claims, design and tables."""
+"""Frandi et al. (2013): FW and MFW against CVM; claims, design and tables."""
 
-import math
-from functools import partial
+import statistics
 
 import numpy as np
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import is_certain, sweeps
+from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.claims.checks import (
     ADULT,
     ALL,
+    LEAST_SPEEDUPS,
     SINGLE,
     WEB,
     alike,
-    all_hold,
     better,
-    coverage,
+    exact_speedups,
     friedman_rejects,
     growing_speedup,
-    is_bound,
+    inverted,
     peak_speedup,
     quadratic_like_rbf,
-    reaches,
-    speedups,
-    wilcoxon_rejects,
+    significant,
+    with_quadratic,
 )
-from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, of_growth
-from fwsvm.analysis.comparisons import Design, Hypothesis, two_hypotheses
+from fwsvm.analysis.claims.model import (
+    CheckResult,
+    Fact,
+    Number,
+    View,
+    all_hold,
+    claims_of,
+    conclude,
+    number_of,
+    of_growth,
+    per_cent,
+    points,
+)
+from fwsvm.analysis.comparisons import Design, two_hypotheses
 from fwsvm.analysis.layouts import Layout, per_dataset
 from fwsvm.analysis.measures import three_digits
+from fwsvm.analysis.published import METHOD_NAMES
 
 METHODS = ("cvm", "fw", "mfw")
 SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
 QUADRATIC = ("shuttle", "reuters", *WEB)
+CHARACTERS = ("letter", "pendigits", "mnist", "usps", "usps-ext")
+IJCNN_REUTERS = ("ijcnn1", "reuters")
+LARGEST = ("protein", "kdd99-full")
 
 
-def loss_below_a_point(view: View) -> CheckResult | None:
+def _loss_below_a_point(view: View) -> CheckResult | None:
     """Check that FW and MFW lose less than one point against CVM on most data sets."""
-    losses = [(d, m, b - a) for m in ("fw", "mfw") for d, a, b in view.pairs("accuracy", m, "cvm", ALL)]
-    if not losses:
-        return None
-    large = [
-        f"{m.upper()} on {published.title(d)} ({100 * loss:.2f})" for d, m, loss in losses if loss >= 0.01
+    facts = [
+        Fact(f"{METHOD_NAMES[m]} on {view.title(d)}", cvm.low - mine.low, cvm.low - mine.low < 0.01)
+        for m in ("fw", "mfw")
+        for d, mine, cvm in view.pairs("accuracy", m, "cvm", ALL)
     ]
-    said = f"a point or more is lost in {len(large)} of {len(losses)} comparisons"
-    return CheckResult(2 * len(large) < len(losses), said + (f": {', '.join(large)}" if large else ""))
+    return conclude("less than a point is lost against CVM", facts, "most", show=points)
 
 
-@partial(of_growth, on=(*WEB, *ADULT))
-def flatter_growth(view: View) -> CheckResult | None:
+def _flatter_growth(view: View) -> CheckResult | None:
     """Check that log time rises with log m more slowly for FW and MFW than for CVM, in most series.
 
     The slopes of two methods are of the data sets on which neither was cut short.
     """
-    judged, flatter = [], 0
+    facts = []
     for name, datasets in (("Web", WEB), ("Adult", ADULT)):
         for method in ("fw", "mfw"):
-            whole = [d for d in datasets if not is_bound(view, method, d)]
-            whole = [d for d in whole if all(view.value(d, one, "time") > 0 for one in (method, "cvm"))]
-            slope, of_cvm = (_growth(view, one, whole) for one in (method, "cvm"))
-            if slope is not None and of_cvm is not None:
-                flatter += slope < of_cvm
-                judged.append(f"{name} {method.upper()} m^{slope:.2f} (CVM {of_cvm:.2f}, {len(whole)} sets)")
-    if not judged:
-        return None
-    said = f"times grow as {', '.join(judged)}; flatter than CVM's in {flatter} of {len(judged)}"
-    return CheckResult(2 * flatter > len(judged), said)
+            pairs = [pair for pair in view.pairs("time", method, "cvm", datasets) if _are_exact(*pair[1:])]
+            rows = [float(str((view.cell(d, method) or {})["rows"])) for d, *_ in pairs]
+            if len({*rows}) >= 3:
+                seconds = [(mine.low, cvm.low) for _, mine, cvm in pairs]
+                slope, of_cvm = np.polyfit(np.log(rows), np.log(seconds), 1)[0]
+                where = f"{name} {METHOD_NAMES[method]} (CVM m^{of_cvm:.2f}, {len(pairs)} sets)"
+                facts.append(Fact(where, float(slope), bool(slope < of_cvm)))
+    exponents = ", ".join(f"{fact.where} m^{fact.value:.2f}" for fact in facts)
+    return conclude(f"times grow as {exponents}; flatter than CVM's", facts, "most")
 
 
-def _growth(view: View, method: str, datasets: list[str]) -> float | None:
-    """Return the exponent of time over rows that fits best; None for fewer than three numbers of rows."""
-    rows = [float(str((view.cell(d, method) or {})["rows"])) for d in datasets]
-    if len({*rows}) < 3:
-        return None
-    seconds = [view.value(d, method, "time") for d in datasets]
-    return float(np.polyfit(np.log(rows), np.log(seconds), 1)[0])
+def _are_exact(a: Number, b: Number) -> bool:
+    return a.exact and b.exact and a.low > 0 and b.low > 0
 
 
-def large_support(view: View) -> CheckResult | None:
+def _large_support(view: View) -> CheckResult | None:
     """Check that about 60% (50 to 70) of the rows of each Adult set become support vectors."""
-    parts = {
-        (d, m): view.value(d, m, "size") / float(str(cell["rows"]))
-        for d in ADULT for m in METHODS if (cell := view.cell(d, m)) is not None
-    }  # fmt: skip
-    parts = {key: part for key, part in parts.items() if not math.isnan(part)}
-    if not parts:
-        return None
-    outside = [d for (d, _), part in parts.items() if not 0.5 <= part <= 0.7]
-    least, most = 100 * min(parts.values()), 100 * max(parts.values())
-    said = f"support vectors are {least:.0f}% to {most:.0f}% of the rows"
-    return CheckResult(not outside, said + coverage(len({d for d, _ in parts}), ADULT))
+    facts = []
+    for dataset in ADULT:
+        for method in METHODS:
+            cell = view.cell(dataset, method)
+            size = None if cell is None else number_of(cell, "size")
+            if cell is not None and size is not None:
+                part = size.low / float(str(cell["rows"]))
+                facts.append(Fact(f"{view.title(dataset)} {METHOD_NAMES[method]}", part, 0.5 <= part <= 0.7))
+    return conclude("50 to 70% of the rows are support vectors", facts, show=per_cent)
 
 
-def underlined_is_fastest(view: View) -> CheckResult | None:
-    """Check that the method underlined in Table 3 is the fastest."""
-    table = published.table("003-table3")
-    wrong, judged = [], 0
-    for _, row in table.iterrows():
-        dataset, best = published.lock_name(row["dataset"]), row["underlined_as_best"].lower()
-        times = {m: view.value(dataset, m, "time") for m in METHODS}
-        if any(map(math.isnan, times.values())) or any(view.cut_short(dataset, m) for m in METHODS):
-            continue
-        judged += 1
-        fastest = min(times, key=lambda m: times[m])
-        if fastest != best:
-            wrong.append(f"{row['dataset']} ({fastest.upper()}, not {best.upper()})")
-    if not judged:
-        return None
-    said = f"the underlined method is fastest on {judged - len(wrong)} of {judged} data sets"
-    return CheckResult(not wrong, said + (f"; not on {', '.join(wrong)}" if wrong else ""))
+def _underlined_is_fastest(view: View) -> CheckResult | None:
+    """Check that the method underlined in Table 3 is the fastest; with the ratio of its time to the shortest."""
+    facts = []
+    for _, row in published.table("003-table3").iterrows():
+        times = {m: view.number(published.lock_name(row["dataset"]), m, "time") for m in METHODS}
+        known = {m: time.low for m, time in times.items() if time is not None and time.exact}
+        if len(known) == len(METHODS):
+            fastest = min(known, key=lambda m: known[m])
+            best = row["underlined_as_best"].lower()
+            where = f"{row['dataset']}, where {METHOD_NAMES[fastest]} is"
+            facts.append(Fact(where, known[best] / known[fastest], fastest == best))
+    return conclude("the underlined method is the fastest", facts)
 
 
-def more_moderate(view: View) -> CheckResult | None:
+def _more_moderate(view: View) -> CheckResult | None:
     """Check that FW's median speed-up is lower on the Adult series than on the Web series.
 
     The medians are over the data sets on which no time was cut short.
     """
-    web, adult = (
-        {d: s for d, s in speedups(view, "fw", on).items() if not is_bound(view, "fw", d)}
-        for on in (WEB, ADULT)
-    )
-    if len(web) < 3 or len(adult) < 3:
+    web, adult = ([*exact_speedups(view, "fw", on).values()] for on in (WEB, ADULT))
+    if len(web) < LEAST_SPEEDUPS or len(adult) < LEAST_SPEEDUPS:
         return None
-    said = (
-        f"FW's speed-ups: Web {three_digits(min(web.values()))} to {three_digits(max(web.values()))}, Adult "
-    )
-    said += f"{three_digits(min(adult.values()))} to {three_digits(max(adult.values()))}"
-    return CheckResult(float(np.median(list(adult.values()))) < float(np.median(list(web.values()))), said)
+    medians = [statistics.median(values) for values in (web, adult)]
+    said = f"FW's median speed-up: Web {three_digits(medians[0])}, Adult {three_digits(medians[1])}"
+    return CheckResult(medians[1] < medians[0], said)
+
+
+def _speedup_facts(view: View, least: float, datasets: tuple[str, ...]) -> list[Fact]:
+    """Return whether FW and MFW reach a speed-up over CVM."""
+    return [
+        Fact(f"{METHOD_NAMES[m]} on {view.title(d)}", found.low, inverted(found.below(least)))
+        for m in ("fw", "mfw")
+        for d, found in view.speedups(m, datasets).items()
+    ]
 
 
 def twice_as_fast(view: View) -> CheckResult | None:
     """Check that FW and MFW are at least twice as fast as CVM on Protein and KDD99-Full."""
-    on = ["protein", "kdd99-full"]
-    found = [(m, d, s) for m in ("fw", "mfw") for d, s in speedups(view, m, on).items()]
-    sure = [reaches(view, m, d, s, 2) for m, d, s in found]
-    if not found or (None in sure and False not in sure):
-        return None
-    decided = [s for (_, _, s), is_sure in zip(found, sure, strict=True) if is_sure is not None]
-    return CheckResult(all(sure), f"least speed-up {three_digits(min(decided))}")
+    return conclude("twice as fast as CVM", _speedup_facts(view, 2, LARGEST), strict=True)
 
 
-def up_to_two_orders(view: View) -> CheckResult | None:
-    """Check that CVM is more accurate on KDD99-10pc and the larger speed-up is of the order of 100."""
-    accurate = all_hold(*(better("cvm", m, "accuracy", ["kdd99-10pc"]) for m in ("fw", "mfw")))(view)
-    found = {m: s for m in ("fw", "mfw") for s in speedups(view, m, ["kdd99-10pc"]).values()}
-    sure = [reaches(view, m, "kdd99-10pc", s, 50) for m, s in found.items()]
-    if accurate is None or len(found) < 2 or (None in sure and True not in sure):
-        return None
-    said = f"{accurate.evidence}; speed-ups {three_digits(found['fw'])} (FW) and {three_digits(found['mfw'])} (MFW)"
-    return CheckResult(accurate.holds and True in sure, said)
+def _two_orders(view: View) -> CheckResult | None:
+    """Check that the larger of two speed-ups on KDD99-10pc is of the order of 100."""
+    facts = _speedup_facts(view, 50, ("kdd99-10pc",))
+    return conclude("speed-ups of 50 or more", facts, "any", strict=True) if len(facts) == 2 else None
 
 
-def quadratic_time(view: View) -> CheckResult | None:
-    """Check that the quadratic kernel's times are within a factor of ten of the RBF kernel's."""
-    factors = {}
-    for dataset in QUADRATIC:
-        for method in ("fw", "mfw"):
-            factor = view.value(dataset, method, "time", "quadratic") / view.value(dataset, method, "time")
-            cut = [view.cell(dataset, method, kernel) for kernel in ("quadratic", "rbf")]
-            if not math.isnan(factor) and not any(cell and cell["censored"] for cell in cut):
-                factors[dataset, method] = factor
-    if not factors:
-        return None
-    far = [
-        f"{published.title(d)} {m.upper()} ({three_digits(f)})"
-        for (d, m), f in factors.items()
-        if not 0.1 <= f <= 10
-    ]
-    said = f"times with the quadratic kernel are {three_digits(min(factors.values()))} to "
-    said += f"{three_digits(max(factors.values()))} times those with RBF"
-    return CheckResult(not far, said + (f"; beyond ten: {', '.join(far)}" if far else ""))
+def _within_ten(a: Number, b: Number) -> Fact:
+    ratio = a / b
+    return Fact("", ratio.low, 0.1 <= ratio.low <= 10 if ratio.exact else None)
 
 
-def faster_as_C_grows(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
+def _swept(view: View) -> dict[tuple[str, str, str], dict[str, dict[float, Number]]]:
+    """Return times by (experiment, profile, data set), method and C of the sweeps."""
+    found: dict[tuple[str, str, str], dict[str, dict[float, Number]]] = {}
+    swept = sweeps(view.all)
+    for cell in swept[swept["dataset"].isin(SWEPT)].sort_values("C", kind="stable").to_dict("records"):
+        time = number_of({str(name): value for name, value in cell.items()}, "time")
+        if time is not None:
+            place = cell["experiment"], cell["profile"], cell["dataset"]
+            found.setdefault(place, {}).setdefault(cell["method"], {})[cell["C"]] = time
+    return found
+
+
+def _faster_as_C_grows(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
     """Check that for every method the time at the largest C of a sweep is below that at the smallest."""
-    found = []
-    swept = sweeps(view.all)
-    for (dataset, method, *_), cells in swept[swept["dataset"].isin(SWEPT)].groupby(
-        ["dataset", "method", "experiment", "profile"], sort=False
-    ):
-        known = cells.dropna(subset=["train_seconds"]).sort_values("C")
-        if len(known) < 2:
-            continue
-        (first, last), (first_cut, last_cut) = (
-            known["train_seconds"].iloc[[0, -1]],
-            known["censored"].iloc[[0, -1]],
-        )
-        if is_certain(last, last_cut, first, first_cut):
-            found.append((f"{published.title(str(dataset))} {str(method).upper()}", last / first))
-    if not found:
-        return None
-    slower = [name for name, ratio in found if ratio >= 1]
-    said = "time at the largest C over that at the smallest: " + ", ".join(
-        f"{n} {three_digits(r)}" for n, r in found
-    )
-    return CheckResult(not slower, said)
+    facts = []
+    for (*_, dataset), methods in _swept(view).items():
+        for method, times in methods.items():
+            if len(times) > 1:
+                first, last = times[min(times)], times[max(times)]
+                shorter = last.below(first)
+                where = f"{view.title(dataset)} {METHOD_NAMES[method]}"
+                facts.append(Fact(where, last.low / first.low, shorter))
+    return conclude("the time at the largest C is below that at the smallest", facts)
 
 
-def below_cvm_at_most_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
+def _below_cvm_at_most_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
     """Check that over the sweeps FW and MFW are faster than CVM at most values of C."""
-    swept = sweeps(view.all)
-    known = {
-        (cell["experiment"], cell["profile"], cell["dataset"], cell["C"], cell["method"]): (
-            cell["train_seconds"],
-            bool(cell["censored"]),
-        )
-        for cell in swept[swept["dataset"].isin(SWEPT)].dropna(subset=["train_seconds"]).to_dict("records")
-    }
-    said, holds = [], True
+    results = []
     for method in ("fw", "mfw"):
-        pairs = [(time, known[*where, "cvm"]) for (*where, m), time in known.items()
-                 if m == method and (*where, "cvm") in known]  # fmt: skip
-        pairs = [(mine, cvm) for mine, cvm in pairs if is_certain(*mine, *cvm)]
-        if pairs:
-            won = sum(mine[0] < cvm[0] for mine, cvm in pairs)
-            holds &= 2 * won > len(pairs)
-            said.append(f"{method.upper()} faster than CVM at {won} of {len(pairs)} points (data set, C)")
-    return CheckResult(holds, "; ".join(said)) if said else None
+        facts = [
+            Fact(
+                f"{view.title(dataset)} C={C:g}",
+                methods["cvm"][C].low / time.low,
+                time.below(methods["cvm"][C]),
+            )
+            for (*_, dataset), methods in _swept(view).items()
+            for C, time in methods.get(method, {}).items()
+            if C in methods.get("cvm", {})
+        ]
+        results.append(conclude(f"{METHOD_NAMES[method]} is faster than CVM", facts, "most"))
+    known = [result for result in results if result is not None]
+    return all_hold(*(lambda _, one=one: one for one in known))(view) if known else None
 
 
-CHARACTERS = ("letter", "pendigits", "mnist", "usps", "usps-ext")
-
-
-def _claim(name: str, place: str, statement: str, check: Check, printed: str | None = "003") -> Claim:
-    return Claim(f"003-{name}", place, statement, METHODS, check, printed)
-
-
-CLAIMS = [
-    _claim("web-faster", "5.3, Figure 3", "FW and MFW are faster than CVM on every Web data set.",
-           all_hold(better("fw", "cvm", "time", WEB), better("mfw", "cvm", "time", WEB))),
-    _claim("web-less-accurate", "5.3, Figure 3",
-           "FW and MFW are slightly less accurate than CVM on the Web data sets.",
-           all_hold(better("cvm", "fw", "accuracy", WEB), better("cvm", "mfw", "accuracy", WEB),
-                alike(METHODS, "accuracy", WEB, difference=0.02))),
-    _claim("web-fw-speedup-grows", "5.3 and 5.9, Figure 3",
-           "FW's speed-up over CVM increases monotonically along the Web series, from 12 to 107.",
-           growing_speedup("fw", WEB)),
-    _claim("web-mfw-speedup-grows", "5.3 and 5.9, Figure 3",
-           "MFW's speed-up over CVM increases monotonically along the Web series, from 2 to almost 10.",
-           growing_speedup("mfw", WEB)),
-    _claim("web-fw-peak", "5.9",
-           "On the Web series FW's speed-up peaks at two orders of magnitude, on the largest set.",
-           peak_speedup("fw", WEB, at="w8a", least=100)),
-    _claim("adult-fw-faster-but-two", "5.4, Figure 4",
-           "CVM beats FW in time on just the two smallest Adult data sets.",
-           better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a"))),
-    _claim("adult-mfw-faster", "5.4, Figure 4", "MFW is faster than CVM on every Adult data set.",
-           better("mfw", "cvm", "time", ADULT)),
-    _claim("adult-mfw-peak", "5.4, Figure 4",
-           "MFW's speed-up over CVM reaches 15 on the fifth Adult data set.",
-           peak_speedup("mfw", ADULT, at="a5a", least=14.5)),
-    _claim("adult-fw-moderate", "5.4",
-           "FW's speed-ups on the Adult series are more moderate than on the Web series.",
-           more_moderate),
-    _claim("adult-fw-more-accurate", "5.4, Figure 4", "On most Adult data sets FW is more accurate than CVM.",
-           better("fw", "cvm", "accuracy", ADULT, "most")),
-    _claim("adult-mfw-as-accurate", "5.4, Figure 4",
-           "MFW is as accurate as CVM on the Adult data sets (read as: nowhere a tenth of a point below).",
-           better("mfw", "cvm", "accuracy", ADULT, or_equal=True, within=0.001)),
-    _claim("adult-mfw-fastest", "5.9",
-           "MFW has a clear advantage in time over FW and CVM on the Adult series.",
-           all_hold(better("mfw", "fw", "time", ADULT), better("mfw", "cvm", "time", ADULT))),
-    _claim("adult-two-exceptions", "5.9", "Both FW and MFW beat CVM's time on all but two Adult data sets.",
-           all_hold(better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a")),
-                better("mfw", "cvm", "time", ADULT, except_on=()))),
-    _claim("adult-support", "5.9, Figure 4",
-           "On the Adult series some 60% of the rows are support vectors, in all methods (read as 50-70).",
-           large_support, None),
-    _claim("scales-better", "abstract, 5.3",
-           "FW and MFW scale better with m than CVM in most cases.",
-           flatter_growth),
-    _claim("friedman-time", "5.6, Table 6", "The three methods differ in training time (Friedman, 0.01).",
-           friedman_rejects(METHODS, "time", 0.01)),
-    _claim("friedman-accuracy", "5.6, Table 6", "The three methods differ in accuracy (Friedman, 0.01).",
-           friedman_rejects(METHODS, "accuracy", 0.01)),
-    _claim("fw-faster", "5.6, Table 7", "FW is faster than CVM (Wilcoxon, one-sided, 0.01).",
-           wilcoxon_rejects(Hypothesis("time", "fw", "cvm", "less"), 0.01)),
-    _claim("mfw-faster", "5.6, Table 7", "MFW is faster than CVM (Wilcoxon, one-sided, 0.01).",
-           wilcoxon_rejects(Hypothesis("time", "mfw", "cvm", "less"), 0.01)),
-    _claim("fw-less-accurate", "5.6, Table 7", "CVM is more accurate than FW (Wilcoxon, one-sided, 0.01).",
-           wilcoxon_rejects(Hypothesis("accuracy", "fw", "cvm", "less"), 0.01)),
-    _claim("mfw-less-accurate", "5.6, Table 7", "CVM is more accurate than MFW (Wilcoxon, one-sided, 0.01).",
-           wilcoxon_rejects(Hypothesis("accuracy", "mfw", "cvm", "less"), 0.01)),
-    _claim("fw-mfw-equally-fast", "5.6, Table 7",
-           "That FW and MFW are equally fast cannot be rejected (Wilcoxon, two-sided, 0.1).",
-           wilcoxon_rejects(Hypothesis("time", "fw", "mfw", "two-sided"), 0.1, stands=True)),
-    _claim("mfw-more-accurate-than-fw", "5.6, Table 7",
-           "FW is less accurate than MFW (Wilcoxon, one-sided, 0.01).",
-           wilcoxon_rejects(Hypothesis("accuracy", "fw", "mfw", "less"), 0.01)),
-    _claim("loss-below-a-point", "5.6", "The loss in accuracy against CVM is usually below one per cent.",
-           loss_below_a_point),
-    _claim("C-faster", "5.7, Figures 7 and 8",
-           "As C grows, all methods become faster.",
-           faster_as_C_grows, None),
-    _claim("C-below-cvm", "5.7, Figures 7 and 8",
-           "Whatever C, the times of FW and MFW are most of the time below CVM's.",
-           below_cvm_at_most_C, None),
-    _claim("quadratic-accuracy", "5.8, Table 8",
-           "With the quadratic kernel accuracies are comparable to RBF's (read as: within two points).",
-           quadratic_like_rbf(("fw", "mfw"), QUADRATIC)),
-    _claim("quadratic-time", "5.8, Table 8",
-           "With the quadratic kernel times are comparable to RBF's (read as: within a factor of ten).",
-           quadratic_time),
-    _claim("single-fw-slower", "5.9",
-           "Among the single data sets CVM beats FW in time on just Pendigits, USPS and Shuttle.",
-           better("fw", "cvm", "time", SINGLE, except_on=("pendigits", "usps", "shuttle"))),
-    _claim("characters-alike", "5.9",
-           "On Letter, Pendigits, MNIST, USPS and USPS-Ext all methods test alike (read as: within a point).",
-           alike(METHODS, "accuracy", CHARACTERS, difference=0.01)),
-    _claim("ijcnn-reuters", "5.9", "On IJCNN and Reuters CVM is more accurate and slower than FW and MFW.",
-           all_hold(*(better("cvm", m, "accuracy", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")),
-                *(better(m, "cvm", "time", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")))),
-    _claim("kdd10pc", "5.9",
-           "On KDD99-10pc CVM is more accurate, and speed-ups reach two orders of magnitude.",
-           up_to_two_orders),
-    _claim("protein-kddfull", "5.9",
-           "On Protein and KDD99-Full FW and MFW are as accurate as CVM (half a point) and faster (twice).",
-           all_hold(alike(METHODS, "accuracy", ["protein", "kdd99-full"], difference=0.005),
-                better("fw", "cvm", "time", ["protein", "kdd99-full"]),
-                better("mfw", "cvm", "time", ["protein", "kdd99-full"]),
-                twice_as_fast)),
-    _claim("table3-underlines", "Table 3", "The method underlined as best in Table 3 is the fastest.",
-           underlined_is_fastest),
-]  # fmt: skip
+CLAIMS = claims_of(
+    "frandi",
+    METHODS,
+    "frandi",
+    [
+        (
+            "web-faster",
+            "5.3, Figure 3",
+            "FW and MFW are faster than CVM on every Web data set.",
+            better("fw mfw", "cvm", "time", WEB),
+        ),
+        (
+            "web-less-accurate",
+            "5.3, Figure 3",
+            "FW and MFW are slightly less accurate than CVM on the Web data sets.",
+            all_hold(
+                better("cvm", "fw mfw", "accuracy", WEB), alike(METHODS, "accuracy", WEB, difference=0.02)
+            ),
+        ),
+        (
+            "web-fw-speedup-grows",
+            "5.3 and 5.9, Figure 3",
+            "FW's speed-up over CVM increases monotonically along the Web series, from 12 to 107.",
+            growing_speedup("fw", WEB),
+        ),
+        (
+            "web-mfw-speedup-grows",
+            "5.3 and 5.9, Figure 3",
+            "MFW's speed-up over CVM increases monotonically along the Web series, from 2 to almost 10.",
+            growing_speedup("mfw", WEB),
+        ),
+        (
+            "web-fw-peak",
+            "5.9",
+            "On the Web series FW's speed-up peaks at two orders of magnitude, on the largest set.",
+            peak_speedup("fw", WEB, at="w8a", least=100),
+        ),
+        (
+            "adult-fw-faster-but-two",
+            "5.4, Figure 4",
+            "CVM beats FW in time on just the two smallest Adult data sets.",
+            better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a")),
+        ),
+        (
+            "adult-mfw-faster",
+            "5.4, Figure 4",
+            "MFW is faster than CVM on every Adult data set.",
+            better("mfw", "cvm", "time", ADULT),
+        ),
+        (
+            "adult-mfw-peak",
+            "5.4, Figure 4",
+            "MFW's speed-up over CVM reaches 15 on the fifth Adult data set.",
+            peak_speedup("mfw", ADULT, at="a5a", least=14.5),
+        ),
+        (
+            "adult-fw-moderate",
+            "5.4",
+            "FW's speed-ups on the Adult series are more moderate than on the Web series.",
+            _more_moderate,
+        ),
+        (
+            "adult-fw-more-accurate",
+            "5.4, Figure 4",
+            "On most Adult data sets FW is more accurate than CVM.",
+            better("fw", "cvm", "accuracy", ADULT, "most"),
+        ),
+        (
+            "adult-mfw-as-accurate",
+            "5.4, Figure 4",
+            "MFW is as accurate as CVM on the Adult data sets (read as: nowhere a tenth of a point below).",
+            better("mfw", "cvm", "accuracy", ADULT, or_equal=True, within=0.001),
+        ),
+        (
+            "adult-mfw-fastest",
+            "5.9",
+            "MFW has a clear advantage in time over FW and CVM on the Adult series.",
+            better("mfw", "fw cvm", "time", ADULT),
+        ),
+        (
+            "adult-two-exceptions",
+            "5.9",
+            "Both FW and MFW beat CVM's time on all but two Adult data sets.",
+            all_hold(
+                better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a")),
+                better("mfw", "cvm", "time", ADULT, except_on=()),
+            ),
+        ),
+        (
+            "adult-support",
+            "5.9, Figure 4",
+            "On the Adult series some 60% of the rows are support vectors, in all methods (read as 50-70).",
+            _large_support,
+            None,
+        ),
+        (
+            "scales-better",
+            "abstract, 5.3",
+            "FW and MFW scale better with m than CVM in most cases.",
+            of_growth(_flatter_growth, [*WEB, *ADULT]),
+        ),
+        (
+            "friedman-time",
+            "5.6, Table 6",
+            "The three methods differ in training time (Friedman, 0.01).",
+            friedman_rejects(METHODS, "time", 0.01),
+        ),
+        (
+            "friedman-accuracy",
+            "5.6, Table 6",
+            "The three methods differ in accuracy (Friedman, 0.01).",
+            friedman_rejects(METHODS, "accuracy", 0.01),
+        ),
+        (
+            "fw-faster",
+            "5.6, Table 7",
+            "FW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+            significant("time", "fw", "cvm", "less", 0.01),
+        ),
+        (
+            "mfw-faster",
+            "5.6, Table 7",
+            "MFW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+            significant("time", "mfw", "cvm", "less", 0.01),
+        ),
+        (
+            "fw-less-accurate",
+            "5.6, Table 7",
+            "CVM is more accurate than FW (Wilcoxon, one-sided, 0.01).",
+            significant("accuracy", "fw", "cvm", "less", 0.01),
+        ),
+        (
+            "mfw-less-accurate",
+            "5.6, Table 7",
+            "CVM is more accurate than MFW (Wilcoxon, one-sided, 0.01).",
+            significant("accuracy", "mfw", "cvm", "less", 0.01),
+        ),
+        (
+            "fw-mfw-equally-fast",
+            "5.6, Table 7",
+            "That FW and MFW are equally fast cannot be rejected (Wilcoxon, two-sided, 0.1).",
+            significant("time", "fw", "mfw", "two-sided", 0.1, stands=True),
+        ),
+        (
+            "mfw-more-accurate-than-fw",
+            "5.6, Table 7",
+            "FW is less accurate than MFW (Wilcoxon, one-sided, 0.01).",
+            significant("accuracy", "fw", "mfw", "less", 0.01),
+        ),
+        (
+            "loss-below-a-point",
+            "5.6",
+            "The loss in accuracy against CVM is usually below one per cent.",
+            _loss_below_a_point,
+        ),
+        (
+            "C-faster",
+            "5.7, Figures 7 and 8",
+            "As C grows, all methods become faster.",
+            _faster_as_C_grows,
+            None,
+        ),
+        (
+            "C-below-cvm",
+            "5.7, Figures 7 and 8",
+            "Whatever C, the times of FW and MFW are most of the time below CVM's.",
+            _below_cvm_at_most_C,
+            None,
+        ),
+        (
+            "quadratic-accuracy",
+            "5.8, Table 8",
+            "With the quadratic kernel accuracies are comparable to RBF's (read as: within two points).",
+            quadratic_like_rbf(("fw", "mfw"), QUADRATIC),
+        ),
+        (
+            "quadratic-time",
+            "5.8, Table 8",
+            "With the quadratic kernel times are comparable to RBF's (read as: within a factor of ten).",
+            with_quadratic(
+                "time",
+                ("fw", "mfw"),
+                QUADRATIC,
+                _within_ten,
+                "times with the quadratic kernel are within a factor of ten of RBF's",
+                three_digits,
+            ),
+        ),
+        (
+            "single-fw-slower",
+            "5.9",
+            "Among the single data sets CVM beats FW in time on just Pendigits, USPS and Shuttle.",
+            better("fw", "cvm", "time", SINGLE, except_on=("pendigits", "usps", "shuttle")),
+        ),
+        (
+            "characters-alike",
+            "5.9",
+            "On Letter, Pendigits, MNIST, USPS and USPS-Ext all methods test alike (read as: within a point).",
+            alike(METHODS, "accuracy", CHARACTERS, difference=0.01),
+        ),
+        (
+            "ijcnn-reuters",
+            "5.9",
+            "On IJCNN and Reuters CVM is more accurate and slower than FW and MFW.",
+            all_hold(
+                better("cvm", "fw mfw", "accuracy", IJCNN_REUTERS),
+                better("fw mfw", "cvm", "time", IJCNN_REUTERS),
+            ),
+        ),
+        (
+            "kdd10pc",
+            "5.9",
+            "On KDD99-10pc CVM is more accurate, and speed-ups reach two orders of magnitude.",
+            all_hold(better("cvm", "fw mfw", "accuracy", ["kdd99-10pc"]), _two_orders),
+        ),
+        (
+            "protein-kddfull",
+            "5.9",
+            "On Protein and KDD99-Full FW and MFW are as accurate as CVM (half a point) and faster (twice).",
+            all_hold(
+                alike(METHODS, "accuracy", LARGEST, difference=0.005),
+                better("fw mfw", "cvm", "time", LARGEST),
+                twice_as_fast,
+            ),
+        ),
+        (
+            "table3-underlines",
+            "Table 3",
+            "The method underlined as best in Table 3 is the fastest.",
+            _underlined_is_fastest,
+        ),
+    ],
+)
 
 DESIGN = Design(
-    "003, section 5.6 and Table 4",
+    "Frandi et al. (2013), section 5.6 and Table 4",
     METHODS,
     ("time", "accuracy"),
     (
@@ -335,8 +436,23 @@ DESIGN = Design(
     ),
 )
 LAYOUTS = {
-    "003-2": Layout("003, Table 2: test accuracy (%)", "003", METHODS, "rbf", ("accuracy",), per_dataset),
-    "003-3": Layout("003, Table 3: training time (s)", "003", METHODS, "rbf", ("time",), per_dataset),
-    "003-8": Layout("003, Table 8: quadratic kernel, test accuracy (%) and training time (s)", "003",
-                    ("fw", "mfw"), "quadratic", ("accuracy", "time"), per_dataset),
-}  # fmt: skip
+    "frandi-2": Layout(
+        "Frandi et al. (2013), Table 2: test accuracy (%)",
+        "frandi",
+        METHODS,
+        "rbf",
+        ("accuracy",),
+        per_dataset,
+    ),
+    "frandi-3": Layout(
+        "Frandi et al. (2013), Table 3: training time (s)", "frandi", METHODS, "rbf", ("time",), per_dataset
+    ),
+    "frandi-8": Layout(
+        "Frandi et al. (2013), Table 8: quadratic kernel, test accuracy (%) and training time (s)",
+        "frandi",
+        ("fw", "mfw"),
+        "quadratic",
+        ("accuracy", "time"),
+        per_dataset,
+    ),
+}

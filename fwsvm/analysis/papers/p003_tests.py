@@ -47,17 +47,17 @@ EXPLANATIONS = {
 
 def tables(evaluation: Evaluation) -> dict[str, Table]:
     """Return Tables 5, 6 and 7 by number, of an evaluation of 003's design."""
-    five = "003, Table 5: W of Wilcoxon's signed-rank test, F of Friedman's"
+    five = "Frandi et al. (2013), Table 5: W of Wilcoxon's signed-rank test, F of Friedman's"
     return {
         "5": _beside(evaluation, "statistic", five),
-        "6": _beside(evaluation, "p", "003, Table 6: p-values"),
+        "6": _beside(evaluation, "p", "Frandi et al. (2013), Table 6: p-values"),
         "7": _conclusions(evaluation),
     }
 
 
 def recomputed_table() -> Table:
     """Return the entries of Tables 5 and 6, printed and recomputed, with explanations in the notes."""
-    cells = published.cells("003")
+    cells = published.cells("frandi")
     evaluation = evaluate(DESIGN, cells[cells["kernel"] == "rbf"])
     rows: list[Row] = []
     notes: list[str] = []
@@ -73,7 +73,7 @@ def recomputed_table() -> Table:
                     verdict = f"differs [{len(notes)}]"
                 shown = p_entry(ours) if quantity == "p" else Entry(f"{ours:.6g}", value=ours)
                 rows.append(Row((measure, test, quantity), (Entry(printed), shown, Entry(verdict))))
-    title = "003, Tables 5 and 6: as printed, and as they follow from its Tables 2 and 3"
+    title = "Frandi et al. (2013), Tables 5 and 6: as printed, and as they follow from its Tables 2 and 3"
     return Table(
         title, ("measure", "test", ""), ("printed", "recomputed", "verdict"), tuple(rows), tuple(notes)
     )
@@ -130,7 +130,9 @@ def _conclusions(evaluation: Evaluation) -> Table:
         rows.append(Row(("", "", "paper"), decisions(theirs), first=False))
     notes = ("whether H0 (no difference) is rejected in favour of H1, at each level", *_coverage(evaluation))
     heads = tuple(f"{level:g}" for level in LEVELS)
-    return Table("003, Table 7: conclusions", ("measure", "H1", ""), heads, tuple(rows), notes)
+    return Table(
+        "Frandi et al. (2013), Table 7: conclusions", ("measure", "H1", ""), heads, tuple(rows), notes
+    )
 
 
 def _coverage(evaluation: Evaluation) -> tuple[str, ...]:

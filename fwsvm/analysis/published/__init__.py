@@ -1,25 +1,52 @@
-"""The papers' printed numbers, as cells.
+"""The papers, and their printed numbers as cells.
 
-Each CSV file here is one printed table with its printed digits; the first lines name paper, table and source. `cells`
-returns them with the columns of `fwsvm.analysis.cells`; ``<column>_text`` has the printed digits.
-Papers by their number: 000 Nanculef et al. (SWAP), 002 Glasmachers and Dogan (AVSF), 003 Frandi et al. (FW
-and MFW), 004 Zhang and Sen (SCS). 000 prints its results as figures only: it has no numbers here.
+Each CSV file here is one printed table with its printed digits; the first lines name paper, table and source, and its
+name begins with the paper's number. `cells` returns them with the columns of `fwsvm.analysis.cells`; ``<column>_text``
+has the printed digits. Nanculef et al. print their results as figures only: they have no numbers here.
 """
 
 import functools
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from importlib.resources import files
 
 import pandas as pd
 
 from fwsvm.analysis.measures import MEASURED_COLUMNS
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, nearest, shown
 
-TITLES = {
-    "000": "Nanculef, Frandi, Sartori, Allende: A novel Frank-Wolfe algorithm",
-    "002": "Glasmachers, Dogan: Accelerated linear SVM training with adaptive variable selection frequencies",
-    "003": "Frandi, Nanculef, Gasparo, Lodi, Sartori: Training SVMs using Frank-Wolfe optimization methods",
-    "004": "Zhang, Sen: The stochastic conjugate subgradient algorithm for kernel SVM",
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper: its number, in names of files, how it is cited, and its title."""
+
+    number: str
+    cited: str
+    title: str
+
+
+#: The papers by their first author.
+PAPERS = {
+    "nanculef": Paper(
+        "000",
+        "Nanculef et al. (2014)",
+        "A novel Frank-Wolfe algorithm. Analysis and applications to large-scale SVM training",
+    ),
+    "glasmachers": Paper(
+        "002",
+        "Glasmachers and Dogan (2013)",
+        "Accelerated linear SVM training with adaptive variable selection frequencies",
+    ),
+    "frandi": Paper(
+        "003",
+        "Frandi et al. (2013)",
+        "Training support vector machines using Frank-Wolfe optimization methods",
+    ),
+    "zhang": Paper(
+        "004",
+        "Zhang and Sen (2024)",
+        "The stochastic conjugate subgradient algorithm for kernel support vector machines",
+    ),
 }
 #: The methods as the papers spell them.
 METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
@@ -28,9 +55,18 @@ METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o
 DAGGER = "†"
 MADE_HERE = (
     f"{DAGGER} made here by seed, from larger sets of the series or generated: no published set, and counted in no "
-    "test, and in no claim but those about growth with m and those of 002, which name it"
+    "test, and in no claim but those about growth with m and those of Glasmachers and Dogan, which name it"
 )
-PRINTED_METHODS = {"baseline": "liblinear"}  # 002's name for it; the others differ from ours in case only
+
+
+def by_author(name: str) -> str:
+    """Return the name of a paper, claim or table with the paper's first author in place of its number.
+
+    >>> by_author("003-2"), by_author("frandi"), by_author("time")
+    ('frandi-2', 'frandi', 'time')
+    """
+    number, dash, rest = name.partition("-")
+    return next((f"{key}{dash}{rest}" for key, paper in PAPERS.items() if paper.number == number), name)
 
 
 @functools.cache
@@ -80,7 +116,7 @@ def in_order(datasets: Iterable[str]) -> list[str]:
 
 def smaller_than_published(cells: pd.DataFrame) -> list[str]:
     """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
-    sizes = {d: m for paper in ("002", "003", "004") for d, m in training_rows(paper).items()}
+    sizes = {d: m for paper in MAKERS for d, m in training_rows(paper).items()}
     rows = cells.groupby("dataset")["rows"].max()
     fewer = [
         f"{title(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
@@ -113,117 +149,105 @@ def standing_in(datasets: Collection[str]) -> dict[str, str]:
     return {name: of for name, of in made_here().items() if name in datasets and of and of not in datasets}
 
 
+@functools.cache
 def training_rows(paper: str) -> dict[str, float]:
     """Return the published number of training rows by lock name."""
-    sizes = table(f"{paper}-table1")
-    first, count = (
-        ("problem", "instances_l") if paper == "002" else ("dataset", "samples" if paper == "004" else "m")
-    )
-    return {lock_name(row[first]): float(row[count]) for _, row in sizes.iterrows()}
+    name = by_author(paper)
+    sizes = table(f"{PAPERS[name].number}-table1")
+    column = {"glasmachers": "instances_l", "zhang": "samples"}.get(name, "m")
+    return {
+        lock_name(name): float(count) for name, count in zip(sizes.iloc[:, 0], sizes[column], strict=True)
+    }
 
 
 @functools.cache
 def cells(paper: str) -> pd.DataFrame:
     """Return what the paper prints as cells; UsageError for a paper without numbers."""
-    makers = {"002": _cells_002, "003": _cells_003, "004": _cells_004}
-    if paper not in makers:
-        raise UsageError(
-            f"paper {paper} has no printed numbers here; those that have are {', '.join(makers)}"
-        )
-    frame = pd.DataFrame(makers[paper]())
-    rows = training_rows(paper)
-    for column in ("test_accuracy", "train_seconds", "steps"):
-        texts = frame[f"{column}_text"] if f"{column}_text" in frame else pd.Series("", index=frame.index)
-        frame[f"{column}_text"] = texts.fillna("")
-        digits = frame[f"{column}_text"].str.rstrip("*")
-        numbers = pd.to_numeric(digits.where(digits != ""))
-        frame[column] = numbers / 100 if column == "test_accuracy" else numbers
-    for column in (
-        "C",
-        "tolerance",
-        "lambda",
-        *MEASURED_COLUMNS,
-        *(f"{name}_sd" for name in MEASURED_COLUMNS),
-    ):
-        if column not in frame:
-            frame[column] = float("nan")
-    frame["experiment"] = f"paper {paper}"
-    frame["profile"] = "paper"
-    frame["rows"] = frame["dataset"].map(rows)
-    unfinished = frame["train_seconds"].isna() & frame["test_accuracy"].isna()
-    frame["censored"] = frame["train_seconds_text"].str.endswith("*")
-    frame["status"] = "converged"
-    frame.loc[frame["censored"] | unfinished, "status"] = "time_limit"
-    frame["statuses"] = frame["status"]
-    frame["runs"] = frame["used"] = 1
-    for column in ("search", "stop", "width_rule", "protocol"):
-        frame[column] = ""
-    for column in ("degree", "coef0", "gamma_set", "time_limit", "max_iterations"):
-        frame[column] = float("nan")
-    return frame
+    name = by_author(paper)
+    if name not in MAKERS:
+        hint = nearest(name, MAKERS, f"those that have are {', '.join(MAKERS)}")
+        cited = PAPERS[name].cited if name in PAPERS else shown(paper)
+        raise UsageError(f"{cited}: no printed numbers here; {hint}")
+    frame = MAKERS[name]()
+    frame["dataset"] = frame["dataset"].map(lock_name)
+    numbers = ["C", "tolerance", "lambda", "degree", "coef0", "gamma_set", "time_limit", "max_iterations"]
+    numbers += [*MEASURED_COLUMNS, *(f"{column}_sd" for column in MEASURED_COLUMNS)]
+    frame = frame.reindex(columns=list(dict.fromkeys([*frame, *numbers])))
+    for column, unit in (("test_accuracy", 0.01), ("train_seconds", 1), ("steps", 1)):
+        texts = frame.get(f"{column}_text", pd.Series("", frame.index)).fillna("")
+        frame[f"{column}_text"] = texts
+        frame[column] = pd.to_numeric(texts.str.rstrip("*").replace("", None)) * unit
+    frame[numbers] = frame[numbers].astype(float)
+    frame["test_accuracy_sd"] /= 100
+    censored = frame["train_seconds_text"].str.endswith("*")
+    lacking = frame["train_seconds"].isna() & frame["test_accuracy"].isna()
+    status = pd.Series("converged", frame.index).mask(censored | lacking, "time_limit")
+    return frame.assign(
+        **dict.fromkeys(("search", "stop", "width_rule", "protocol"), ""),
+        experiment=PAPERS[name].cited,
+        profile="paper",
+        rows=frame["dataset"].map(training_rows(name)),
+        censored=censored,
+        status=status,
+        statuses=status,
+        runs=1,
+        used=1,
+    )
 
 
-def _cells_003() -> list[dict[str, object]]:
-    accuracy, time = table("003-table2").set_index("dataset"), table("003-table3").set_index("dataset")
+def _frandi() -> pd.DataFrame:
+    accuracy, time = (table(f"003-table{number}").set_index("dataset") for number in (2, 3))
     rbf = [
-        {
-            "dataset": lock_name(str(dataset)),
+        pd.DataFrame({
             "method": method.lower(),
             "kernel": "rbf",
-            "test_accuracy_text": accuracy.loc[dataset, f"{method}_acc"],
-            "test_accuracy_sd": float(accuracy.loc[dataset, f"{method}_std"]) / 100,
-            "train_seconds_text": time.loc[dataset, f"{method}_time"],
-            "train_seconds_sd": float(time.loc[dataset, f"{method}_std"]),
-        }
-        for dataset in accuracy.index
+            "test_accuracy_text": accuracy[f"{method}_acc"],
+            "test_accuracy_sd": accuracy[f"{method}_std"],
+            "train_seconds_text": time[f"{method}_time"],
+            "train_seconds_sd": time[f"{method}_std"],
+        }).reset_index()
         for method in ("CVM", "FW", "MFW")
-    ]
-    quadratic = [
-        {
-            "dataset": lock_name(row["dataset"]),
-            "method": row["algorithm"].lower(),
-            "kernel": "quadratic",
-            "test_accuracy_text": row["accuracy"],
-            "test_accuracy_sd": float(row["std_accuracy"]) / 100,
-            "train_seconds_text": f"{float(row['time_s']):.3g}",  # printed as 6.32E+01
-            "train_seconds_sd": float(row["std_time"]),
-        }
-        for _, row in table("003-table8").iterrows()
-    ]
-    return rbf + quadratic
+    ]  # fmt: skip
+    table8 = table("003-table8")
+    columns = {
+        "accuracy": "test_accuracy_text",
+        "std_accuracy": "test_accuracy_sd",
+        "std_time": "train_seconds_sd",
+    }
+    quadratic = table8.rename(columns=columns).assign(
+        method=table8["algorithm"].str.lower(),
+        kernel="quadratic",
+        train_seconds_text=[f"{float(seconds):.3g}" for seconds in table8["time_s"]],  # printed as 6.32E+01
+    )
+    return pd.concat([*rbf, quadratic.drop(columns=["algorithm", "time_s"])], ignore_index=True)
 
 
-def _cells_002() -> list[dict[str, object]]:
-    return [
-        {
-            "dataset": lock_name(row["problem"]),
-            "method": PRINTED_METHODS.get(row["solver"], row["solver"].lower()),
-            "kernel": "linear",
-            "C": float(row["C"]),
-            "tolerance": tolerance,
-            "train_seconds_text": row["seconds"],
-            "steps_text": row["steps"],
-        }
-        for name, tolerance in (("002-table2", 0.01), ("002-table3", 0.001))
-        for _, row in table(name).iterrows()
-    ]
+def _glasmachers() -> pd.DataFrame:
+    tables = [table(f"002-table{number}").assign(tolerance=eps) for number, eps in ((2, 0.01), (3, 0.001))]
+    columns = {"problem": "dataset", "seconds": "train_seconds_text", "steps": "steps_text"}
+    both = pd.concat(tables, ignore_index=True).rename(columns=columns)
+    methods = both.pop("solver").str.lower().replace("baseline", "liblinear")
+    return both.assign(method=methods, kernel="linear")
 
 
-def _cells_004() -> list[dict[str, object]]:
-    return [
-        {
-            "dataset": lock_name(row["dataset"]),
+def _zhang() -> pd.DataFrame:
+    printed = table("004-table1")
+    each = [
+        pd.DataFrame({
+            "dataset": printed["dataset"],
             "method": method,
             "kernel": "",
-            "test_accuracy_text": _per_cent(row[f"{method}_acc"]),
-            "train_seconds_text": row[f"{method}_time_s"],
-        }
-        for _, row in table("004-table1").iterrows()
+            "test_accuracy_text": printed[f"{method}_acc"].map(_per_cent),
+            "train_seconds_text": printed[f"{method}_time_s"],
+        })[printed[f"{method}_acc"] != ""]
         for method in ("wolfe", "pegasos", "scs")
-        if row[f"{method}_acc"]
-    ]
+    ]  # fmt: skip
+    return pd.concat(each, ignore_index=True)
 
 
 def _per_cent(fraction: str) -> str:
     """Return a printed fraction (0.833) as per cent to the same last digit (83.3)."""
-    return f"{100 * float(fraction):.{max(0, len(fraction) - 4)}f}"
+    return f"{100 * float(fraction):.{max(0, len(fraction) - 4)}f}" if fraction else ""
+
+
+MAKERS = {"glasmachers": _glasmachers, "frandi": _frandi, "zhang": _zhang}
