@@ -61,7 +61,7 @@ def full_record(entry: Entry, mirror: str | None, overlay: Mapping[str, str]) ->
     from msgspec import to_builtins
     from msgspec.structs import asdict
 
-    from fwsvm.data.fetching.cached_files import cached_path
+    from fwsvm.data import lockfile
 
     record = entry_record(entry, mirror, overlay.get(entry.name))
     record |= {
@@ -69,14 +69,14 @@ def full_record(entry: Entry, mirror: str | None, overlay: Mapping[str, str]) ->
         "split": dict(entry.split) if entry.split else None,
         "published": [asdict(p) for p in entry.published],
         "note": entry.note,
-        "evidence": entry.meanings,
+        "evidence": lockfile.read().evidence,
         "sources": [],
     }
     for source in entry.sources:
         files = []
         for role, of_role in (("train", source.train), ("test", source.test)):
             for file in of_role:
-                path = cached_path(source, file)
+                path = source.path(file)
                 files.append(
                     {"role": role, **to_builtins(asdict(file)), "path": str(path), "here": path.is_file()}
                 )
@@ -136,15 +136,14 @@ def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
 
 
 def _file_state(source: DataSource, file: RawFile, mirror: str | None) -> str:
-    from fwsvm.data.fetching.cached_files import cached_path
 
-    if (file.pinned or file.derivation) and cached_path(source, file).is_file():
+    if (file.pinned or file.parents) and source.path(file).is_file():
         return "ready"
     if mirror and "://" not in mirror and (Path(mirror) / file.file).is_file():
         return "mirror"
     if file.pinned and file.urls:
         return "fetch"
-    if file.derivation:
+    if file.parents:
         return "derive"
     return "trust" if file.urls else "by hand"
 

@@ -11,7 +11,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
@@ -24,7 +24,7 @@ from fwsvm.cli._lines import has_cursor, is_quiet, note
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.download import FetchOptions
     from fwsvm.experiments.forecast import TimeLeft
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
@@ -250,39 +250,32 @@ class RunsDisplay(Display):
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
 
 
-class Download:
-    """Progress of a file that is fetched, in a display, or in one of its own that goes when it is closed."""
+@contextlib.contextmanager
+def downloading(
+    name: str, size: int | None, display: Display | None = None
+) -> Iterator[Callable[[int], None]]:
+    """Show how much of a file is fetched, in a display, or in one of its own that goes when the file is there."""
+    with contextlib.ExitStack() as own:
+        shown = display
 
-    def __init__(self, name: str, size: int | None, display: Display | None = None) -> None:
-        self.name, self.total, self.done = name, size or 0, 0
-        self._display = display
-        self._own = contextlib.ExitStack()
+        def show(done: int) -> None:
+            nonlocal shown
+            shown = shown or own.enter_context(Display())
+            said = f"{done / 1e6:,.1f}" + (f" of {size / 1e6:,.1f}" if size else "") + " MB"
+            shown.begin(name)
+            shown.show(Phase.FETCH, min(1.0, done / size) if size else None, said, f"{name}: {said}")
 
-    def update(self, count: int) -> None:
-        """Count bytes, and show them."""
-        self.done += count
-        if self._display is None:
-            self._display = self._own.enter_context(Display())
-        said = f"{self.done / 1e6:,.1f}" + (f" of {self.total / 1e6:,.1f}" if self.total else "") + " MB"
-        part = min(1.0, self.done / self.total) if self.total else None
-        self._display.begin(self.name)
-        self._display.show(Phase.FETCH, part, said, f"{self.name}: {said}")
-
-    def reset(self) -> None:
-        """Begin to count again."""
-        self.done = 0
-
-    def close(self) -> None:
-        """End it, whether the download succeeded or not."""
-        if self._display is not None:
-            self._display.begin()
-            self._display.enter(Phase.LOAD)
-        self._own.close()
+        try:
+            yield show
+        finally:
+            if shown is not None:
+                shown.begin()
+                shown.enter(Phase.LOAD)
 
 
 def loading(display: Display, *, offline: bool) -> "FetchOptions":
     """Begin to show that data is loaded; return how to fetch it, with progress in the same display."""
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.download import FetchOptions
 
     display.enter(Phase.LOAD)
-    return FetchOptions.default(offline=offline, bar=lambda name, size: Download(name, size, display))
+    return FetchOptions.default(offline=offline, bar=lambda name, size: downloading(name, size, display))

@@ -14,7 +14,7 @@ from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.download import FetchOptions
     from fwsvm.data.lockfile import Entry
 
 mirror_option = click.option(
@@ -37,13 +37,13 @@ paper_option = click.option("--paper", metavar="000|002|003|004", help="All data
 
 def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "FetchOptions":
     """Return where to fetch from, with progress on stderr."""
-    from fwsvm.cli._progress import Download
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.cli._progress import downloading
+    from fwsvm.data.download import FetchOptions
 
     def say(line: str) -> None:
         click.echo(line, file=sys.stderr)
 
-    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=Download)
+    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=downloading)
 
 
 def find_entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":
@@ -135,7 +135,7 @@ def fetch(
 
     What is there already is only checked.
     """
-    from fwsvm.data.fetching.obtaining import obtain
+    from fwsvm.data.fetching import obtain
 
     if not names and not paper:
         raise UsageError("name the data sets to fetch, or a --paper")
@@ -170,15 +170,15 @@ def verify(names: tuple[str, ...]) -> None:
 
     The exit code is 3 if one is not what it was.
     """
-    from fwsvm.data.fetching import maintenance
+    from fwsvm.data import maintenance
 
     bad = whole = 0
-    for checked in maintenance.check(find_entries(names, None)):
-        if checked.state == "missing" and not names:
+    for file, state in maintenance.check(find_entries(names, None)):
+        if state == "missing" and not names:
             continue
-        click.echo(f"{checked.entry.name}/{checked.source.name}/{checked.file.file}: {checked.state}")
-        whole += checked.state == "whole"
-        bad += checked.state not in ("whole", "missing", "unpinned")
+        click.echo(f"{file}: {state}")
+        whole += state == "whole"
+        bad += state not in ("whole", "missing", "unpinned")
     if bad:
         raise DataError(f"{bad} files are not what datasets.lock says; `fwsvm data fetch NAME` replaces them")
     click.echo(f"{whole} files whole")
@@ -193,7 +193,7 @@ def path(name: str, source: str | None, mirror: str | None) -> None:
 
     Training files come first, one a line. Nothing is fetched.
     """
-    from fwsvm.data.fetching.obtaining import obtain
+    from fwsvm.data.fetching import obtain
 
     got = obtain(find_entries((name,), None)[0], source, fetch_options(mirror, offline=True))
     for file in got.source.files:
@@ -209,7 +209,7 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
     and copies that were not finished and have not changed for a day. What fwsvm did not write stays, with --all, too.
     """
-    from fwsvm.data.fetching import maintenance
+    from fwsvm.data import maintenance
 
     removals = maintenance.removable(everything=everything)
     for removal in removals:
@@ -242,10 +242,10 @@ def lock(
 ) -> None:
     """Fetch the files of NAME, and record their digests for you.
 
-    Size and digest of each file are printed beside those in the lock. A digest that is not known yet is recorded; one
+    The digest of each file is printed beside that in the lock. A digest that is not known yet is recorded; one
     that differs is recorded only with --accept, and without it the exit code is 3.
     """
-    from fwsvm.data.fetching import recording
+    from fwsvm.data import recording
 
     entry = find_entries((name,), None)[0]
     chosen = entry.source(source) if source else entry.sources[0]
@@ -275,14 +275,13 @@ def add(
     Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
     the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with --test.
     """
-    from fwsvm.data import lockfile
-    from fwsvm.data.fetching import recording
+    from fwsvm.data import lockfile, recording
 
     entry = lockfile.read().find(name)
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        written, notices = recording.add_new(
+        notices = recording.add_new(
             name,
             files[0],
             test,
@@ -291,15 +290,15 @@ def add(
             zero_based=zero_based or None,
         )
         tell(notices)
-        click.echo(f"{name}: recorded in {written}")
+        click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
         return
     if test is not None or scaling or title or zero_based:
         raise UsageError(
             f"{entry.name} is in the lock already: --test, --scaling, --title and --zero-based are for a new name"
         )
     for given in files:
-        source, file, place = recording.add(entry, given)
-        click.echo(f"{given}: copied to {place}, as {entry.name}/{source.name}/{file.file}")
+        source, file = recording.add(entry, given)
+        click.echo(f"{given}: copied to {source.path(file)}, as {entry.name}/{source.name}/{file.file}")
 
 
 @command.command()

@@ -6,7 +6,8 @@
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
                     return, and scaled rows larger than memory
     lockfile        datasets.lock; `overlay` is the user's
-    fetching        downloads, digests and the cache of files
+    fetching        the files of an entry, verified; `download`, `derived`, `first_use`, `recording` and
+                    `maintenance` go with it
     synthetic       generated data sets of any size; `populations` are their kinds
     inputs          rows as scale, subset, summary, check and predict take them; `ranges`, `subset`
     partitions      rows of a cluster
@@ -21,7 +22,7 @@ from fwsvm.errors import DataError, UsageError, not_one_of
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.download import FetchOptions
 
 __all__ = ["load"]
 
@@ -64,7 +65,7 @@ def load(
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
-    options : fwsvm.data.fetching.download.FetchOptions, optional
+    options : fwsvm.data.download.FetchOptions, optional
         How to fetch, in place of ``mirror`` and ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
@@ -80,7 +81,7 @@ def load(
         A file that is not available, not readable, or not what the lock says.
     """
     from fwsvm.data import catalogue, lockfile
-    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.download import FetchOptions
     from fwsvm.scaling import SCALINGS
 
     name = str(name_or_path)

@@ -14,11 +14,11 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
-from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.fetching.download import FetchOptions
-from fwsvm.data.fetching.obtaining import Obtained, obtain
+from fwsvm.data.dataset import Dataset, LabelledRows, grouped
+from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import Obtained, obtain
 from fwsvm.data.formats.registry import loader_of
-from fwsvm.data.lockfile import DataSource, Entry, RawFile
+from fwsvm.data.lockfile import UNPINNED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
 
@@ -38,18 +38,25 @@ def load(
     the training files cannot be found or are not what the lock says.
     """
     got = obtain(entry, source, options, without_test=entry.split is None)
-    if got.source.generate:
-        return _generated(entry, got.source, test, scale or entry.scaling)
-    lacking = got.lacking if test is None else ""
-    untested = f"The test rows of {entry.name} are not available, so there is no test accuracy."
+    chosen, how = got.source, scale or entry.scaling
+    if chosen.generate:
+        return _generated(entry, chosen, test, how)
     started = time.perf_counter()
-    how = scale or entry.scaling
-    recipe: dict[str, Any] = {"features": entry.features, "scaling": how, **_how(got.source)}
+    loader = chosen.loader
+    grouping = [[str(group), [str(raw) for raw in raws]] for group, raws in (chosen.grouping or {}).items()]
+    recipe: dict[str, Any] = {
+        "features": entry.features,
+        "scaling": how,
+        "loader": loader,
+        "grouping": grouping,
+    }
+    lacking = "" if test else got.lacking
     notices = [*got.notices, *([lacking] if lacking else [])]
-    base = got.source.loader.get("zero_based", False) if got.source.loader["format"] == "svmlight" else None
-    has_test = bool(got.source.test) and not got.lacking
-    train = _part(entry, got, got.source.train, recipe, "train", notices)
-    held_out = _part(entry, got, got.source.test, recipe, "test", notices) if has_test else None
+    base = loader.get("zero_based", False) if loader["format"] == "svmlight" else None
+    train = _part(entry, got, chosen.train, recipe.setdefault("train", []), notices)
+    held_out = None
+    if chosen.test and not got.lacking:
+        held_out = _part(entry, got, chosen.test, recipe.setdefault("test", []), notices)
     classes = labels.classes(train.labels)
     if len(classes) != entry.classes:
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
@@ -58,20 +65,23 @@ def load(
         train, held_out = splits.split(pool, entry.split, seed)
         recipe["split"] = {**entry.split, "seed": seed}
     if test is not None:
-        held_out, digest, extra = read_file(test, loader_of(test, zero_based=base), entry.features)
-        recipe["test"] = [digest]
-        notices += [*extra, *unknown_labels(test, held_out, classes)]
+        loader = loader_of(test, zero_based=base)
+        held_out, sha256, more = read_test(test, loader, entry.features, classes)
+        recipe["test"] = [sha256]
+        notices += more
     return Dataset(
         name=entry.name,
         train=train,
         test=held_out,
         classes=classes,
         fingerprint=fingerprint_of(recipe),
-        source=got.source.name,
+        source=chosen.name,
         scaling=how,
         load_seconds=time.perf_counter() - started,
-        notices=(*notices, *shape_notices(entry, train, held_out, lacking=bool(lacking))),
-        lacking=untested if lacking else "",
+        notices=(*notices, *_shape_notices(entry, train, held_out, lacking=bool(lacking))),
+        lacking=f"The test rows of {entry.name} are not available, so there is no test accuracy."
+        if lacking
+        else "",
         first_use=got.first_use,
         zero_based=base,
     )
@@ -86,20 +96,17 @@ def load_path(
     """
     started = time.perf_counter()
     loader = loader_of(path, zero_based=zero_based, label=label)
-    train, train_sha256, notices = formats.read_file(path, loader)
+    train, sha256, notices = formats.read_file(path, loader)
     labels.require_two(train.labels, str(path))
-    base = train.zero_based
+    base, how, held_out = train.zero_based, scale or "none", None
     loader |= {} if base is None else {"zero_based": base}
-    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
-    how = scale or "none"
-    if how != "none":
-        recipe["scaling"] = how
-    held_out, classes = None, labels.classes(train.labels)
+    recipe = {"loader": loader, "train": [sha256], **({} if how == "none" else {"scaling": how})}
+    classes = labels.classes(train.labels)
     if test is not None:
-        how_test = loader_of(test, zero_based=base, label=label, columns=train.feature_names)
-        held_out, test_sha256, more = read_file(test, how_test, train.features)
+        loader = loader_of(test, zero_based=base, label=label, columns=train.feature_names)
+        held_out, test_sha256, more = read_test(test, loader, train.features, classes)
         recipe["test"] = [test_sha256]
-        notices = (*notices, *more, *unknown_labels(test, held_out, classes))
+        notices = (*notices, *more)
     return Dataset(
         name=str(path),
         train=train,
@@ -119,7 +126,7 @@ def _generated(entry: Entry, source: DataSource, test: Path | None, how: str) ->
     if test is not None:
         raise DataError(f"{entry.name}: its test rows are generated with it; other ones cannot be given")
     made = synthetic.load(source.generate)
-    if source.sha256 not in (None, made.fingerprint):
+    if source.sha256 not in (UNPINNED, made.fingerprint):
         raise DataError(
             f"{entry.name}: {source.generate} has values of sha256 {made.fingerprint} here, and {source.sha256} in "
             "datasets.lock; use the version of fwsvm that the lock is from"
@@ -128,63 +135,31 @@ def _generated(entry: Entry, source: DataSource, test: Path | None, how: str) ->
     return replace(made, name=entry.name, fingerprint=fingerprint_of(recipe), source=source.name, scaling=how)
 
 
-def _how(source: DataSource) -> dict[str, Any]:
-    grouping = [[str(k), [str(v) for v in vs]] for k, vs in (source.grouping or {}).items()]
-    return {"loader": dict(source.loader), "grouping": grouping}
-
-
 def fingerprint_of(recipe: Mapping[str, Any]) -> str:
     """Return the digest (hex) of all that decides a data set's rows: raw bytes, loader, split, scaling."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
 def _part(
-    entry: Entry,
-    got: Obtained,
-    files: tuple[RawFile, ...],
-    recipe: dict[str, Any],
-    role: str,
-    notices: list[str],
+    entry: Entry, got: Obtained, files: tuple[RawFile, ...], digests: list[str], notices: list[str]
 ) -> LabelledRows:
-    parts = []
+    """Return the rows of the training or the test files; append their digests and notices."""
+    loader, parts = got.source.loader, []
     for file in files:
         path, sha256 = got.files[file.file]
-        table, said = formats.read(path, sha256, got.source.loader, file.member)
+        table, said = formats.read(path, sha256, loader, file.member)
+        fewer = loader["format"] == "svmlight" and table.features < entry.features
+        for what, found, expected in (
+            ("rows", table.rows, file.rows),
+            ("features up to index", table.features, file.max_index),
+            ("features", table.features, None if fewer else entry.features),
+        ):
+            if expected not in (None, found):
+                raise DataError(f"{path}: {found:,} {what} where datasets.lock says {expected:,}")
         notices += said
-        _check_shape(file, table, path)
-        _check_features(table, entry.features, path, fewer=got.source.loader["format"] == "svmlight")
+        digests.append(f"{sha256} {file.member}".strip())
         parts.append(widened(table, entry.features, path)[0])
-        recipe.setdefault(role, []).append(f"{sha256} {file.member}".strip())
-    whole = splits.join(parts)
-    return grouped(whole, got.source.grouping, entry.name) if got.source.grouping else whole
-
-
-def _check_shape(file: RawFile, table: LabelledRows, path: Path) -> None:
-    for what, found, said in (
-        ("rows", table.rows, file.rows),
-        ("features up to index", table.features, file.max_index),
-    ):
-        if said is not None and found != said:
-            raise DataError(f"{path}: {found:,} {what} where datasets.lock says {said:,}")
-
-
-def _check_features(table: LabelledRows, declared: int, path: Path, *, fewer: bool) -> None:
-    """Raise `DataError` unless the rows have the features that the lock declares, or ``fewer``, as with indices."""
-    if table.features > declared or (table.features < declared and not fewer):
-        raise DataError(f"{path}: {table.features:,} features where datasets.lock declares {declared:,}")
-
-
-def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]], name: str) -> LabelledRows:
-    """Return the table with raw labels replaced by their groups; a label in no group is a `DataError`."""
-    group_of = {raw: group for group, members in grouping.items() for raw in members}
-    raw_labels, where = np.unique(table.labels, return_inverse=True)
-    found = [raw.item() for raw in raw_labels]
-    unknown = [raw for raw in found if raw not in group_of]
-    if unknown:
-        raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
-    groups = np.array([group_of[raw] for raw in found])
-    numeric = np.issubdtype(groups.dtype, np.number)
-    return LabelledRows(table.X, groups.astype(np.float64)[where] if numeric else groups[where])
+    return grouped(splits.join(parts), got.source.grouping, entry.name)
 
 
 def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
@@ -192,50 +167,39 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
 
     Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
     """
-    X, have = table.X, table.features
-    if have == features:
+    X, missing = table.X, features - table.features
+    if missing == 0:
         return table, ()
-    if have < features:
-        if isinstance(X, csr_array):
-            return replace(
-                table, X=csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features))
-            ), ()
-        what = f"{path}: bringing {table.rows:,} rows to {features:,} features"
-        require(8 * table.rows * features, what, "declare fewer features", DataError)
-        return replace(table, X=np.pad(X, ((0, 0), (0, features - have)))), ()
-    what = f"{path}: taking the first {features:,} of {have:,} features of {table.rows:,} rows"
-    needed = (
-        8 * table.rows * features if isinstance(X, np.ndarray) else 2 * (X.data.nbytes + X.indices.nbytes)
-    )
-    require(needed, what, "take fewer rows (fwsvm subset)", DataError)
-    lost = (
-        np.count_nonzero(X.indices >= features)
-        if isinstance(X, csr_array)
-        else np.count_nonzero(X[:, features:])
-    )
-    notice = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-    kept = csr_array(X[:, :features]) if isinstance(X, csr_array) else np.ascontiguousarray(X[:, :features])
-    return replace(table, X=kept), (notice,)
+    needed = 8 * table.rows * features if isinstance(X, np.ndarray) else 24 * X.nnz * (missing < 0)
+    what = f"{path}: bringing {table.rows:,} rows of {table.features:,} features to {features:,}"
+    require(needed, what, "take fewer rows (fwsvm subset), or fewer features", DataError)
+    if isinstance(X, csr_array):
+        lost = int(np.count_nonzero(X.indices >= features))
+        kept = (
+            csr_array((X.data, X.indices, X.indptr), (table.rows, features))
+            if missing > 0
+            else csr_array(X[:, :features])
+        )
+    else:
+        lost = int(np.count_nonzero(X[:, features:]))
+        kept = np.pad(X, ((0, 0), (0, missing))) if missing > 0 else np.ascontiguousarray(X[:, :features])
+    said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
+    return replace(table, X=kept), (said,) if missing < 0 else ()
 
 
-def read_file(
-    path: Path, loader: Mapping[str, Any], features: int
+def read_test(
+    path: Path, loader: Mapping[str, Any], features: int, classes: tuple[str, ...]
 ) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Read a user's own file into ``features`` columns; return its rows, sha256 and notices."""
+    """Read a user's own file of test rows into ``features`` columns; return its rows, sha256 and notices.
+
+    A notice names labels that no training row has; such rows count as wrong.
+    """
     table, sha256, notices = formats.read_file(path, loader)
     table, more = widened(table, features, path)
+    if unknown := labels.unknown(table.labels, classes):
+        said = f"{path}: no training row has the label{'s' if len(unknown) > 1 else ''} {labels.first_labels(unknown)}"
+        more = (*more, f"{said}; test rows with {'them' if len(unknown) > 1 else 'it'} count as wrong")
     return table, sha256, (*notices, *more)
-
-
-def unknown_labels(path: Path, table: LabelledRows, classes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a notice where test rows have labels that no training row has; such rows count as wrong."""
-    beyond = labels.unknown(table.labels, classes)
-    if not beyond:
-        return ()
-    said = (
-        f"{path}: no training row has the label{'s' if len(beyond) > 1 else ''} {labels.first_labels(beyond)}"
-    )
-    return (f"{said}; test rows with {'them' if len(beyond) > 1 else 'it'} count as wrong",)
 
 
 def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
@@ -247,8 +211,7 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     if data.scaling == "none" or data.train.ranges is not None:
         return data
     started = time.perf_counter()
-    X = data.train.X
-    ranges = scaling.fit(X, data.scaling, counted)
+    ranges = scaling.fit(data.train.X, data.scaling, counted)
     train = parsed_copies.scaled(data.train, ranges, data.fingerprint, "train")
     test, notices = data.test, data.notices
     if test is not None:
@@ -267,19 +230,18 @@ def scaled_test_rows(
     return parsed_copies.scaled(test, ranges, fingerprint, "test"), notices
 
 
-def shape_notices(
-    entry: Entry, train: LabelledRows, test: LabelledRows | None, *, lacking: bool = False
-) -> tuple[str, ...]:
+def _shape_notices(
+    entry: Entry, train: LabelledRows, test: LabelledRows | None, *, lacking: bool
+) -> list[str]:
     """Return notices for shapes that differ from those a paper prints; ``lacking`` test rows are not compared."""
-    ours = {"m": train.rows, "t": test.rows if test is not None else None, "n": train.features}
-    if lacking:
-        del ours["t"]
+    ours = {"m": train.rows, "t": test.rows if test is not None else 0, "n": train.features}
     said = []
     for published in entry.published:
-        theirs = {"m": published.m, "t": published.t, "n": published.n}
         differ = [
-            f"{k} = {theirs[k]:,} (here {ours[k] or 0:,})" for k in ours if theirs[k] not in (None, ours[k])
+            f"{key} = {theirs:,} (here {here:,})"
+            for key, here in ours.items()
+            if (theirs := getattr(published, key)) not in (None, here) and not (key == "t" and lacking)
         ]
         if differ:
             said.append(f"paper {published.paper} prints {', '.join(differ)} for {published.name}")
-    return tuple(said)
+    return said

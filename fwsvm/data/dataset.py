@@ -1,12 +1,15 @@
 """Data sets in memory: labelled rows for training and testing, with their provenance."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix
+from fwsvm.errors import DataError
 from fwsvm.scaling import Ranges
 
 LARGEST_INT32 = 2**31 - 1
@@ -103,3 +106,16 @@ def canonical_csr(
     X.has_sorted_indices = True
     X.has_canonical_format = True
     return X
+
+
+def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None, name: str) -> LabelledRows:
+    """Return the table with raw labels replaced by their groups; a label in no group is a `DataError`."""
+    if not grouping:
+        return table
+    group_of = {raw: group for group, members in grouping.items() for raw in members}
+    found, where = np.unique(table.labels, return_inverse=True)
+    if unknown := [raw for raw in found.tolist() if raw not in group_of]:
+        raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
+    groups = np.array([group_of[raw] for raw in found.tolist()])
+    is_numeric = np.issubdtype(groups.dtype, np.number)
+    return LabelledRows(table.X, (groups.astype(np.float64) if is_numeric else groups)[where])

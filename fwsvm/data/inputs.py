@@ -14,8 +14,8 @@ from fwsvm import data
 from fwsvm._mapped import RowMatrix, blocks
 from fwsvm.data import formats, labels, lockfile
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.fetching.download import FetchOptions
-from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import obtain
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.subset import FileLines, FormattedLines, Lines
 from fwsvm.errors import UsageError

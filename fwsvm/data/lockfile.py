@@ -6,7 +6,7 @@ docs/adding/data-set.md).
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,19 +14,17 @@ import msgspec
 from msgspec import Meta
 
 from fwsvm.data.formats.registry import MAX_INDEX, checked_loader
-from fwsvm.data.synthetic import parse_spec
 from fwsvm.errors import DataError, UsageError
 from fwsvm.files.folders import data_folder
-from fwsvm.files.yaml_files import parse_yaml, read_yaml
+from fwsvm.files.yaml_files import read_yaml
 from fwsvm.plugins import load_plugins
 
 VERSION = 1
 #: In the lock, ``sha256: unpinned``: no digest of this file is known.
 UNPINNED = "unpinned"
-#: In the lock, ``urls: unknown``: no address of this file is known.
-UNKNOWN = "unknown"
-#: The evidence of a digest that was recorded when the file was first fetched.
-FIRST_USE = "first use"
+#: The evidence of a digest that was recorded when the file was first fetched, and by the user.
+FIRST_USE, LOCKED = "first use", "locked"
+SHIPPED = Path(__file__).with_name("shipped")
 
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")]
 Text = Annotated[str, Meta(min_length=1)]
@@ -36,6 +34,7 @@ Md5 = Annotated[str, Meta(pattern=r"^([0-9a-f]{32}|unpinned)\Z")]
 Count = Annotated[int, Meta(ge=1)]
 Index = Annotated[int, Meta(ge=1, le=MAX_INDEX)]
 Label = int | float | str
+Sources = Annotated[dict[str, dict[str, Any]], Meta(min_length=1)]
 
 Kind = TypeVar("Kind")
 
@@ -44,19 +43,14 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """A mapping of the lock, whose keys are the attributes."""
 
 
-class Complement(Record, frozen=True, kw_only=True):
+class Complement(Record, frozen=True):
     """A file that can be derived: the lines of ``of``'s training file without those of ``minus``'s."""
 
     of: Name
     minus: Name
 
-    @property
-    def parents(self) -> tuple[str, str]:
-        """The data sets from whose training files it is derived, the whole one first."""
-        return self.of, self.minus
 
-
-class DrawnLines(Record, frozen=True, kw_only=True):
+class DrawnLines(Record, frozen=True):
     """A file that can be derived: the lines of ``onto``'s training file and others of ``of``'s drawn by seed.
 
     ``rows`` lines in all, in the order of ``of``, of which ``onto`` is a part. Draws with one seed are nested.
@@ -66,11 +60,6 @@ class DrawnLines(Record, frozen=True, kw_only=True):
     onto: Name
     rows: Count
     seed: Count
-
-    @property
-    def parents(self) -> tuple[str, str]:
-        """The data sets from whose training files it is derived, the whole one first."""
-        return self.of, self.onto
 
 
 class RawFile(Record, frozen=True, kw_only=True):
@@ -100,7 +89,7 @@ class RawFile(Record, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for key, word, instead in (
-            ("urls", UNKNOWN, ()),
+            ("urls", "unknown", ()),
             ("sha256", UNPINNED, None),
             ("md5", UNPINNED, None),
         ):
@@ -110,29 +99,23 @@ class RawFile(Record, frozen=True, kw_only=True):
             raise ValueError(f"no digest, so its evidence must be {UNPINNED}")
 
     @property
-    def derivation(self) -> Complement | DrawnLines | None:
-        """How the file can be derived from others; None if it cannot."""
-        return self.complement or self.draw
+    def parents(self) -> tuple[str, ...]:
+        """The data sets from whose training files it can be derived, the whole one first; none if it cannot."""
+        if self.complement:
+            return self.complement.of, self.complement.minus
+        return (self.draw.of, self.draw.onto) if self.draw else ()
 
     @property
     def pinned(self) -> bool:
         """Whether a digest is known."""
         return self.sha256 is not None or self.md5 is not None
 
-    @property
-    def digest(self) -> str:
-        """The strongest known digest, as ``sha256:...``, ``md5:...`` or ``unpinned``."""
-        if self.sha256:
-            return f"sha256:{self.sha256}"
-        return f"md5:{self.md5}" if self.md5 else UNPINNED
-
 
 class DataSource(Record, frozen=True, kw_only=True):
     """One way to obtain a data set: its files, how they are read, and how raw labels become classes.
 
-    ``home`` is the folder of files that are shipped with a plug-in; empty for those of this package. A source without
-    files has ``generate``, the synthetic data set whose values it is, and their digest. ``owner`` is the data set whose
-    source it is.
+    ``home`` is the folder of files that are shipped. A source without files has ``generate``, the synthetic data set
+    whose values it is, and their digest. ``owner`` is the data set whose source it is.
     """
 
     name: Name = "local"
@@ -151,27 +134,27 @@ class DataSource(Record, frozen=True, kw_only=True):
             if self.files or self.sha256 is None:
                 said = "has no files" if self.files else "needs sha256, the digest of its values"
                 raise ValueError(f"a source that is generated {said}")
-            try:
-                full = parse_spec(self.generate).name
-            except UsageError as error:
-                raise ValueError(f"generate: {error}") from None
-            if full != self.generate:
-                raise ValueError(f"generate must give all numbers of the synthetic data set, as in {full}")
-            if self.sha256 == UNPINNED:
-                msgspec.structs.force_setattr(self, "sha256", None)
             return
         if not self.train:
             raise ValueError("train must name at least one file")
         msgspec.structs.force_setattr(self, "loader", checked_loader(self.loader))
-        groups = list((self.grouping or {}).values())
-        labels = [label for members in groups for label in members]
-        if len(set(labels)) < len(labels) or not all(groups):
-            raise ValueError("grouping: each class has raw labels, and each raw label one class")
+        labels = [label for members in (self.grouping or {}).values() for label in members]
+        if len(set(labels)) < len(labels):
+            raise ValueError("grouping: each raw label has one class")
 
     @property
     def files(self) -> tuple[RawFile, ...]:
         """Training files, then test files."""
         return self.train + self.test
+
+    def path(self, file: RawFile) -> Path:
+        """Return the path of a verified file: in the package that ships it, or in the cache."""
+        return Path(self.home) / file.file if file.shipped else self.folder / file.file
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its files in the cache."""
+        return data_folder() / self.owner / self.name
 
 
 class PublishedShape(Record, frozen=True, kw_only=True):
@@ -187,8 +170,7 @@ class PublishedShape(Record, frozen=True, kw_only=True):
 class Entry(Record, frozen=True, kw_only=True):
     """A data set: its task, declared dimension, scaling, split, published shapes and sources.
 
-    ``stands_for`` names the published data set whose place one that is made here takes. ``meanings`` are those of the
-    grades of evidence in its lock.
+    ``stands_for`` names the published data set whose place one that is made here takes.
     """
 
     name: Name
@@ -203,15 +185,14 @@ class Entry(Record, frozen=True, kw_only=True):
     also: tuple[Text, ...] = ()
     note: str = ""
     stands_for: str = ""
-    meanings: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if (self.task == "binary") != (self.classes == 2):
             raise ValueError(f"task {self.task} with {self.classes} classes")
         if self.split is not None:
-            key, part = next(iter(self.split.items()), ("", 0.0))
+            ((key, part),) = self.split.items() if len(self.split) == 1 else [("", 0.0)]
             whole = key == "train_rows" and part >= 1 and float(part).is_integer()
-            if len(self.split) != 1 or not (whole or (key == "test_fraction" and 0 < part < 1)):
+            if not (whole or (key == "test_fraction" and 0 < part < 1)):
                 raise ValueError("split must be {test_fraction: 0.2} or {train_rows: 500}")
             msgspec.structs.force_setattr(self, "split", {key: int(part) if whole else part})
 
@@ -231,9 +212,13 @@ class Entry(Record, frozen=True, kw_only=True):
 
 
 class Lock(Record, frozen=True, kw_only=True):
-    """All entries by name; ``overlay`` says which are of the user's: ``added``, ``locked`` or ``first use``."""
+    """All entries by name, and the meanings of the grades of evidence.
+
+    ``overlay`` says which entries are of the user's: ``added``, ``locked`` or ``first use``.
+    """
 
     entries: dict[str, Entry]
+    evidence: dict[str, str] = {}
     overlay: dict[str, str] = {}
 
     def find(self, name: str) -> Entry | None:
@@ -247,9 +232,9 @@ class LockText(Record, frozen=True, kw_only=True):
     """The sections of a lock or an overlay before its entries are looked at."""
 
     version: int = VERSION
-    evidence: dict[str, str] | None = None
-    datasets: dict[str, dict[str, Any]] | None = None
-    pins: dict[str, dict[str, Any]] | None = None
+    evidence: dict[str, str] = {}
+    datasets: dict[str, dict[str, Any]] = {}
+    pins: dict[str, dict[str, Any]] = {}
 
 
 def in_checkout() -> bool:
@@ -288,7 +273,7 @@ def add_lock(path: Path) -> None:
         A data set of one of its names is there already.
     """
     added, known = load(path), _present()
-    if taken := next((name for name in added.datasets or {} if known.find(name)), None):
+    if taken := next((name for name in added.datasets if known.find(name)), None):
         raise ValueError(f"a data set named {taken!r} is there already")
     assemble({each: load(each) for each in (lock_path(), *_LOCKS.values())} | {path: added})
     _LOCKS[str(path)] = path
@@ -305,10 +290,9 @@ def _load_plugins() -> None:
 def _present() -> Lock:
     paths = [lock_path(), *_LOCKS.values()] + ([overlay_path()] if overlay_path().is_file() else [])
     try:
-        stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
+        return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
     except OSError as error:
         raise DataError(f"{error.filename}: cannot be read: {error.strerror}") from None
-    return _read(stamps)
 
 
 @functools.lru_cache(maxsize=4)
@@ -318,16 +302,12 @@ def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Lock:
 
 def load(path: Path) -> LockText:
     """Return the sections of a lock or an overlay; `DataError` if it is not YAML, or not of these sections."""
-    return _sections(read_yaml(path, DataError), path)
+    return sections_of(read_yaml(path, DataError) or {}, path)
 
 
-def parse(text: str, path: Path) -> LockText:
-    """Return the sections of a lock's text; ``path`` is named in errors. Else like `load`."""
-    return _sections(parse_yaml(text.encode(), str(path), DataError), path)
-
-
-def _sections(raw: Any, path: Path) -> LockText:
-    found = _converted({} if raw is None else raw, LockText, str(path))
+def sections_of(raw: Any, path: Path) -> LockText:
+    """Return the sections of a lock from plain values; ``path`` is named in errors."""
+    found = _converted(raw, LockText, str(path))
     if found.version != VERSION:
         raise DataError(f"{path}: version {found.version}; this fwsvm reads version {VERSION}")
     return found
@@ -338,64 +318,58 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
     A pin of a file that is in no lock is ignored.
     """
-    records = {
-        name: (path, record) for path, text in texts.items() for name, record in (text.datasets or {}).items()
+    records: dict[str, dict[str, Any]] = {}
+    pins: dict[str, dict[str, Any]] = {}
+    evidence: dict[str, str] = {}
+    files: dict[str, Path] = {}
+    for path, text in texts.items():
+        records |= text.datasets
+        pins |= text.pins
+        evidence |= text.evidence
+        files |= dict.fromkeys(text.datasets, path)
+    package = next(iter(texts))
+    entries = {
+        name: _entry(name, records, pins, path, str(SHIPPED if path == package else path.parent))
+        for name, path in files.items()
     }
-    pins = {address: pin for text in texts.values() for address, pin in (text.pins or {}).items()}
-    shared: dict[str, str] = {}
-    for text in reversed(list(texts.values())):
-        shared |= text.evidence or {}
-    entries = {}
-    for name, (path, record) in records.items():
-        home = "" if path == next(iter(texts)) else str(path.parent)
-        meanings = shared | (texts[path].evidence or {})
-        entries[name] = _entry(
-            name, record, {n: r for n, (_, r) in records.items()}, pins, (path, home, meanings)
-        )
-    for name, wrong in _objections(entries):
-        raise DataError(f"{records[name][0]}: datasets.{name}: {wrong}")
-    overlay = texts.get(overlay_path()) or LockText()
-    theirs = {address.split("/")[0]: pin.get("evidence") for address, pin in pins.items()}
-    said = {name: FIRST_USE if evidence == FIRST_USE else "locked" for name, evidence in theirs.items()}
-    said |= dict.fromkeys(overlay.datasets or {}, "added")
-    return Lock(entries=entries, overlay={name: how for name, how in said.items() if name in entries})
+    for name, entry in entries.items():
+        parents = {word for source in entry.sources for file in source.files for word in file.parents}
+        if missing := parents - {*entries}:
+            raise DataError(f"{files[name]}: datasets.{name}: there is no data set {missing.pop()!r}")
+    overlay = texts.get(overlay_path(), LockText())
+    yours = {}
+    for address, pin in overlay.pins.items():
+        yours[address.split("/")[0]] = FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
+    yours |= dict.fromkeys(overlay.datasets, "added")
+    return Lock(entries=entries, evidence=evidence, overlay={k: yours[k] for k in yours if k in entries})
 
 
 def _entry(
     name: str,
-    record: dict[str, Any],
     records: Mapping[str, dict[str, Any]],
     pins: Mapping[str, dict[str, Any]],
-    of_lock: tuple[Path, str, dict[str, str]],
+    path: Path,
+    home: str,
 ) -> Entry:
-    path, home, meanings = of_lock
-    where = f"{path}: datasets.{name}"
-    owner = record.get("sources_of", name)
-    if owner != name and ("sources" in record or owner not in records):
+    where, record = f"{path}: datasets.{name}", dict(records[name])
+    own, owner = record.pop("sources", None), record.pop("sources_of", name)
+    if owner != name and (own or owner not in records):
         raise DataError(
             f"{where}.sources_of: must name a data set of the lock, and stands in place of sources"
         )
-    sources = _converted(records[owner].get("sources"), dict[str, dict[str, Any]], f"{where}.sources")
-    if not sources:
-        raise DataError(f"{where}.sources: must name at least one source")
-    grouping = {"grouping": record["grouping"]} if "grouping" in record else {}
+    sources = _converted(records[owner].get("sources"), Sources, f"{where}.sources")
+    more = {"owner": owner, "home": home}
+    if "grouping" in record:
+        more["grouping"] = record.pop("grouping")
     found = []
     for key, source in sources.items():
-        pinned = {
-            role: [_pinned(file, f"{owner}/{key}", pins) for file in source[role]]
-            for role in ("train", "test")
-            if isinstance(source.get(role), list)
-        }
-        whole = {**source, **pinned, **grouping, "name": key, "owner": owner, "home": home}
+        whole = {**source, **more, "name": key}
+        for role in {"train", "test"} & source.keys():
+            files = _converted(source[role], list[dict[str, Any]], f"{where}.sources.{key}.{role}")
+            whole[role] = [file | pins.get(f"{owner}/{key}/{file.get('file')}", {}) for file in files]
         found.append(_converted(whole, DataSource, f"{where}.sources.{key}"))
-    rest = {key: value for key, value in record.items() if key not in {"sources", "sources_of", "grouping"}}
-    some = {"name": name, "sources": (), "meanings": meanings}
-    return msgspec.structs.replace(_converted({**rest, **some}, Entry, where), sources=tuple(found))
-
-
-def _pinned(file: Any, source: str, pins: Mapping[str, dict[str, Any]]) -> Any:
-    """Return a file's record with the facts that are pinned elsewhere."""
-    return {**file, **pins.get(f"{source}/{file.get('file')}", {})} if isinstance(file, dict) else file
+    entry = _converted({**record, "name": name, "sources": ()}, Entry, where)
+    return msgspec.structs.replace(entry, sources=tuple(found))
 
 
 def _converted(raw: object, kind: type[Kind], where: str) -> Kind:
@@ -405,22 +379,3 @@ def _converted(raw: object, kind: type[Kind], where: str) -> Kind:
     except msgspec.ValidationError as error:
         said, _, key = str(error).partition(" - at `")
         raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {said}") from None
-
-
-def _objections(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Yield the names of entries that do not go with the others, and what is wrong with each."""
-    seen: dict[str, str] = {}
-    for name, entry in entries.items():
-        for word in (name, *entry.also):
-            if seen.setdefault(word, name) != name or (word != name and word in entries):
-                yield name, f"the name {word!r} is taken by {seen[word]}"
-        for rule in (file.derivation for source in entry.sources for file in source.files):
-            kind = "complement" if isinstance(rule, Complement) else "draw"
-            for word in rule.parents if rule else ():
-                files = entries[word].sources[0].train if word in entries else ()
-                if word not in entries:
-                    yield name, f"{kind}: there is no data set {word!r}"
-                elif not files or (files[0].complement if kind == "complement" else files[0].derivation):
-                    yield name, f"{kind}: the training file of {word} is derived itself"
-        if entry.stands_for and not (entry.stands_for in entries and entries[entry.stands_for].published):
-            yield name, f"stands_for: no paper has a data set {entry.stands_for!r}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
-from fwsvm.data.catalogue import fingerprint_of, read_file, scaled_test_rows, unknown_labels
+from fwsvm.data.catalogue import fingerprint_of, read_test, scaled_test_rows
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
@@ -75,8 +75,9 @@ def opened(
             notices = (FOUND_ZERO_BASED, *notices)
         if test is not None:
             loader = loader_of(test, zero_based=base)
-            held_out, recipe["test"], more = read_file(test, loader, table.found.features)
-            notices = (*notices, *more, *unknown_labels(test, held_out, table.found.classes))
+            found = table.found
+            held_out, recipe["test"], more = read_test(test, loader, found.features, found.classes)
+            notices = (*notices, *more)
         if table.ranges is not None:
             recipe["scaling"] = scale
             if held_out is not None:

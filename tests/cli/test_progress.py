@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from fwsvm.cli import _progress
-from fwsvm.cli._progress import Display, Download, RunsDisplay, Share
-from fwsvm.data.fetching.download import FetchOptions
-from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.cli._progress import Display, RunsDisplay, Share, downloading
+from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import obtain
 from fwsvm.errors import DataError
 from fwsvm.phases import Phase, enter, inside, listening
 from fwsvm.solvers.loop import Progress
@@ -157,7 +157,7 @@ def test_the_way_to_the_tolerance_is_measured_in_orders_of_magnitude():
 @pytest.mark.parametrize("behaviour", [serve.well, serve.dies])
 def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache, site):
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
-    options = FetchOptions(timeouts=PATIENT, bar=Download)
+    options = FetchOptions(**PATIENT, bar=downloading)
     if behaviour is serve.well:
         obtain(entry, None, options)
     else:
@@ -171,7 +171,6 @@ def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache,
 
 def test_plain_lines_of_a_download_come_now_and_then(monkeypatch, capsys):
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
-    download = Download("big.bz2", 30_000_000)
-    download.update(5_000_000)
-    download.close()
+    with downloading("big.bz2", 30_000_000) as told:
+        told(5_000_000)
     assert capsys.readouterr().err == "big.bz2: 5.0 of 30.0 MB\n"

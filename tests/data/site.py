@@ -5,12 +5,10 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from fwsvm.data.fetching.download import Timeouts
-
 MIRROR = os.environ.get("FWSVM_MIRROR")
 Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
 #: For servers that answer: no machine is so busy that these end a download.
-PATIENT = Timeouts(connect_seconds=60.0, read_seconds=60.0, attempts=3, pause=0.01, whole_seconds=300.0)
+PATIENT = {"silence": 60.0, "pause": 0.01, "seconds": 300.0}
 
 
 class Site:

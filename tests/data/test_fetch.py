@@ -13,9 +13,8 @@ import pytest
 
 from fwsvm.data import catalogue, lockfile
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.fetching.cached_files import CacheFile, cached_path
-from fwsvm.data.fetching.download import FetchError, FetchOptions, Limits, Timeouts, download
-from fwsvm.data.fetching.obtaining import Obtained, obtain
+from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import Obtained, obtain
 from fwsvm.data.lockfile import Complement, DataSource, Entry, Lock, RawFile
 from fwsvm.errors import DataError, UsageError
 from tests.data import site as serve
@@ -47,13 +46,21 @@ def an_entry(*files: RawFile) -> Entry:
     return of_sources(a_source("web", *files))
 
 
-def fetched(entry: Entry, timeouts: Timeouts = PATIENT, **options: object) -> Path:
-    got = obtain(entry, None, FetchOptions(timeouts=timeouts, **options))  # type: ignore[arg-type]
+def fetched(entry: Entry, **options: object) -> Path:
+    got = obtain(entry, None, FetchOptions(**{**PATIENT, **options}))  # type: ignore[arg-type]
     return got.files[entry.sources[0].train[0].file][0]
 
 
 def final_path(entry: Entry) -> Path:
-    return cached_path(entry.sources[0], entry.sources[0].train[0])
+    return entry.sources[0].path(entry.sources[0].train[0])
+
+
+def with_part(entry: Entry, content: bytes) -> Entry:
+    """Leave the beginning of a file, as a download that was killed does."""
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(content)
+    return entry
 
 
 def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site: Site) -> None:
@@ -70,23 +77,15 @@ def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site:
     ("behaviour", "said"),
     [
         (serve.status(404), "HTTP status 404"),
-        (serve.status(500), "HTTP status 500"),
         (serve.page("text/html; charset=utf-8"), "HTML page"),
         (serve.page("application/octet-stream"), "HTML page"),
         (serve.truncated, "the file ended after"),
         (serve.dies, "broke off in mid-file"),
         (serve.wrong, "datasets.lock says"),
-        (serve.too_much, "datasets.lock says"),
-        (raw(OK + b"Content-Length: 70000\r\n\r\n"), "has 70,000 bytes or more, datasets.lock says"),
-        (
-            raw(OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(CONTENT)),
-            "encoding 'gzip', which was not asked",
-        ),
-        (raw(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n"), "not HTTP"),
-        (raw(b"HTTP/1.1 302 Found\r\nLocation: /tiny\r\n\r\n"), "redirects too often"),
+        (serve.too_much, "more than the"),
+        (raw(b"HTTP/1.1 302 Found\r\nLocation: /tiny\r\n\r\n"), "not HTTP"),
         (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "not HTTP"),
-        (endless(OK + b"\r\n", b"1 1:1\n" * 1000), "bytes or more, datasets.lock says"),
-        (endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"6\r\n1 1:1\n\r\n" * 1000), "bytes or more"),
+        (endless(OK + b"\r\n", b"1 1:1\n" * 1000), "more than the"),
     ],
 )
 def test_a_bad_answer_leaves_nothing_under_the_final_name(
@@ -104,8 +103,8 @@ def test_a_bad_answer_leaves_nothing_under_the_final_name(
 
 def test_a_server_that_falls_silent_is_left(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.stalls(site))))
-    with pytest.raises(DataError, match="stopped answering"):
-        fetched(entry, Timeouts(connect_seconds=60.0, read_seconds=0.2, attempts=1))
+    with pytest.raises(DataError, match="does not answer"):
+        fetched(entry, silence=0.1)
     assert not final_path(entry).exists()
 
 
@@ -117,31 +116,26 @@ def test_all_attempts_together_have_a_deadline(cache: Path, site: Site) -> None:
 
     entry = an_entry(a_file(site.put("/tiny", CONTENT, dripping)))
     with pytest.raises(DataError, match=r"not complete after 0\.3 s"):
-        fetched(entry, Timeouts(read_seconds=60.0, whole_seconds=0.3))
+        fetched(entry, seconds=0.3)
 
 
-def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.wrong)))
+def test_wrong_bytes_are_not_kept_and_both_digests_are_named(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.wrong), evidence="D"))
     with pytest.raises(DataError) as error:
         fetched(entry)
-    bad = final_path(entry).with_name("tiny.bad")
-    assert bad.read_bytes() == CONTENT[::-1]
-    for fact in (str(bad), hashlib.sha256(CONTENT).hexdigest(), hashlib.sha256(CONTENT[::-1]).hexdigest()):
-        assert fact in str(error.value)
+    for content in (CONTENT, CONTENT[::-1]):
+        assert hashlib.sha256(content).hexdigest() in str(error.value)
+    assert "data lock tiny --source web --accept" in str(error.value)
+    assert [path.name for path in final_path(entry).parent.iterdir()] == ["tiny.lock"]
 
 
-def test_a_mismatch_of_weak_evidence_says_how_to_accept_it(cache: Path, site: Site) -> None:
-    with pytest.raises(DataError, match="data lock tiny --source web --accept"):
-        fetched(an_entry(a_file(site.put("/tiny", CONTENT, serve.wrong), evidence="D")))
-
-
-def test_md5_alone_is_enough_to_tell(cache: Path, site: Site) -> None:
-    md5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
-    good = a_file(site.put("/tiny", CONTENT), sha256=None, bytes=None, md5=md5)
-    assert fetched(an_entry(good)).read_bytes() == CONTENT
-    bad = a_file(site.put("/other", CONTENT, serve.wrong), name="other", sha256=None, bytes=None, md5=md5)
-    with pytest.raises(DataError, match=md5):
-        fetched(an_entry(bad))
+def test_a_file_is_verified_by_each_digest_that_is_known(cache: Path, site: Site) -> None:
+    good, other = (hashlib.md5(content, usedforsecurity=False).hexdigest() for content in (CONTENT, b""))
+    url = site.put("/tiny", CONTENT)
+    for known in ({"sha256": None, "bytes": None, "md5": other}, {"md5": other}):
+        with pytest.raises(DataError, match=f"md5 is {good}, datasets.lock says {other}"):
+            fetched(an_entry(a_file(url, **known)))
+    assert fetched(an_entry(a_file(url, sha256=None, bytes=None, md5=good))).read_bytes() == CONTENT
 
 
 def test_errors_that_pass_are_survived(cache: Path, site: Site) -> None:
@@ -156,38 +150,23 @@ def test_a_short_file_is_asked_for_from_where_it_ends(cache: Path, site: Site) -
     assert site.requests[1][1] == f"bytes={len(CONTENT) // 2}-"
 
 
-def test_a_part_left_by_a_kill_is_continued(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    part = final_path(entry).with_name("tiny.part")
-    part.parent.mkdir(parents=True)
-    part.write_bytes(CONTENT[:1000])
+@pytest.mark.parametrize(
+    ("left", "behaviours"),
+    [
+        (CONTENT[:1000], [serve.well]),
+        (CONTENT[:1000], [serve.without_ranges]),
+        (CONTENT[:1000], [serve.from_elsewhere, serve.well]),
+        (CONTENT, [serve.well]),
+        (b"x" * 1000, [serve.well]),
+        (b"x" * (len(CONTENT) + 5), [serve.well]),
+    ],
+)
+def test_a_part_left_by_a_kill_is_continued_where_it_fits(
+    left: bytes, behaviours: list[serve.Behaviour], cache: Path, site: Site
+) -> None:
+    entry = with_part(an_entry(a_file(site.put("/tiny", CONTENT, *behaviours))), left)
     assert fetched(entry).read_bytes() == CONTENT
-    assert site.requests == [("/tiny", "bytes=1000-")]
-
-
-def test_a_server_without_ranges_starts_again(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.without_ranges)))
-    part = final_path(entry).with_name("tiny.part")
-    part.parent.mkdir(parents=True)
-    part.write_bytes(CONTENT[:1000])
-    assert fetched(entry).read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("left", [b"x" * 1000, b"x" * len(CONTENT), b"x" * (len(CONTENT) + 5)])
-def test_a_part_of_something_else_is_fetched_afresh(left: bytes, cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    part = final_path(entry).with_name("tiny.part")
-    part.parent.mkdir(parents=True)
-    part.write_bytes(left)
-    assert fetched(entry).read_bytes() == CONTENT
-
-
-def test_a_part_longer_than_a_file_of_unknown_size_is_fetched_afresh(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT), bytes=None))
-    part = final_path(entry).with_name("tiny.part")
-    part.parent.mkdir(parents=True)
-    part.write_bytes(CONTENT + b"more")
-    assert fetched(entry).read_bytes() == CONTENT
+    assert site.requests[0] == ("/tiny", f"bytes={len(left)}-")
 
 
 def test_the_next_address_is_tried(cache: Path, site: Site) -> None:
@@ -251,15 +230,9 @@ def test_a_file_damaged_in_the_cache_is_replaced(cache: Path, site: Site) -> Non
     path = fetched(entry)
     path.write_bytes(CONTENT.replace(b"0.5", b"0.6", 1))
     assert fetched(entry).read_bytes() == CONTENT
-    assert path.with_name("tiny.bad").is_file()
 
 
-def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(
-    cache: Path, site: Site, tmp_path: Path
-) -> None:
-    limits = Limits(None, 100, "", plain_http=False)
-    with pytest.raises(FetchError, match="plain http"):
-        download("http://example.org/tiny", tmp_path / "tiny.part", limits, FetchOptions(timeouts=PATIENT))
+def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
     entry = an_entry(a_file("http://example.invalid/tiny", sha256=None, bytes=None))
     with pytest.raises(DataError, match="plain http is only for files whose digest is pinned"):
         fetched(entry)
@@ -267,13 +240,13 @@ def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(
 
 def test_what_cannot_be_a_mirror_or_a_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="neither a folder nor a web address"):
-        FetchOptions.default("http://[::1")
+        FetchOptions.default("ftp://host")
     for said in ("soon", "0", "nan"):
         monkeypatch.setenv("FWSVM_FETCH_SECONDS", said)
         with pytest.raises(UsageError, match="FWSVM_FETCH_SECONDS"):
             FetchOptions.default()
     monkeypatch.setenv("FWSVM_FETCH_SECONDS", "7.5")
-    assert FetchOptions.default().timeouts.whole_seconds == 7.5
+    assert FetchOptions.default().seconds == 7.5
 
 
 FETCH_ONE = """
@@ -326,7 +299,7 @@ def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Sit
     other = CONTENT + b"1 1:2\n"
     entry = of_sources(first, a_source("second", a_file(content=other, name="copy")))
     (tmp_path / "copy").write_bytes(other)
-    options = FetchOptions(mirror=str(tmp_path), timeouts=PATIENT)
+    options = FetchOptions(mirror=str(tmp_path), **PATIENT)
     assert obtain(entry, None, options).source.name == "second"
     assert obtain(entry, "first", options).source.name == "first"
     assert obtain(entry, None, options).source.name == "first"
@@ -349,24 +322,15 @@ def test_a_complement_is_derived_and_checked(
     }
     entries = {name: of_sources(source, name=name) for name, source in sources.items()}
     monkeypatch.setattr(lockfile, "read", lambda: Lock(entries=entries))
-    options = FetchOptions(mirror=str(tmp_path), offline=True, timeouts=PATIENT)
+    options = FetchOptions(mirror=str(tmp_path), offline=True, **PATIENT)
     got = obtain(entries["part"], None, options)
     assert got.files["rest"][0].read_bytes() == rest
     assert "rest was derived" in got.notices[0]
     (tmp_path / "whole").write_bytes(CONTENT[:-1])  # another file: not what its own digest says
     got.files["rest"][0].unlink()
-    cached_path(sources["whole"], whole_file).unlink()
+    sources["whole"].path(whole_file).unlink()
     with pytest.raises(DataError, match="not available"):
         obtain(entries["part"], None, options)
-
-
-def test_another_part_than_was_asked_for_is_not_taken_for_the_whole(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.from_elsewhere, serve.well)))
-    part = final_path(entry).with_name("tiny.part")
-    part.parent.mkdir(parents=True)
-    part.write_bytes(CONTENT[:1000])
-    assert fetched(entry).read_bytes() == CONTENT
-    assert [range_ for _, range_ in site.requests] == ["bytes=1000-", None]
 
 
 @pytest.mark.parametrize("way", ["with a copy", "where no copy can be written"])
@@ -400,21 +364,12 @@ def test_a_file_replaced_after_it_was_verified_is_refused_and_no_copy_is_kept(
     assert load().train.X.max(axis=0).toarray()[2] == 0.5
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_a_file_with_two_digests_is_verified_by_both(cache: Path, right: bool) -> None:
-    md5 = hashlib.md5(CONTENT if right else b"", usedforsecurity=False).hexdigest()
-    target = CacheFile(a_source("web", a_file()), a_file(md5=md5))
-    target.path.parent.mkdir(parents=True)
-    target.path.write_bytes(CONTENT)
-    assert target.verified() == ((target.path, hashlib.sha256(CONTENT).hexdigest()) if right else None)
-
-
 @pytest.mark.parametrize(
     ("loader", "features", "said"),
     [
-        ({"format": "svmlight"}, 2, "3 features where datasets.lock declares 2"),
-        ({"format": "csv", "label": 0}, 3, "2 features where datasets.lock declares 3"),
-        ({"format": "csv", "label": 0}, 1, "2 features where datasets.lock declares 1"),
+        ({"format": "svmlight"}, 2, "3 features where datasets.lock says 2"),
+        ({"format": "csv", "label": 0}, 3, "2 features where datasets.lock says 3"),
+        ({"format": "csv", "label": 0}, 1, "2 features where datasets.lock says 1"),
         ({"format": "svmlight"}, 4, ""),
         ({"format": "csv", "label": 0}, 2, ""),
     ],
@@ -429,7 +384,7 @@ def test_columns_are_neither_cut_nor_made_up_in_silence(
         "source": None,
         "test": None,
         "seed": 0,
-        "options": FetchOptions(timeouts=PATIENT),
+        "options": FetchOptions(**PATIENT),
         "scale": None,
     }
     if said:

@@ -116,17 +116,16 @@ def test_a_mirror_is_trusted_in_the_same_way_and_offline_stays_offline(
         (TRAIN[: len(TRAIN) // 2].rpartition(b"\n")[0] + b"\n", serve.well, "rows, not 40 as published"),
         (TRAIN.replace(b"3:", b"9:"), serve.well, "9 features, not the 5"),
         (TRAIN.replace(b"-1 ", b"1 "), serve.well, "1 classes, not the 2"),
-        (b"<html><body>moved</body></html>", serve.well, "an HTML page came"),
         (TRAIN, serve.page("text/html"), "an HTML page came"),
         (TRAIN.replace(b"0.5", b"0.5.5"), serve.well, "0.5.5"),
         (
             TRAIN,
             endless(b"HTTP/1.1 200 OK\r\n\r\n", b"1 1:1\n" * 100_000),
-            "the limit for 40 rows of 5 features",
+            "more than the 16,777,216 bytes",
         ),
         (TRAIN, serve.status(404), "HTTP status 404, the address is gone"),
     ],
-    ids=["rows", "features", "classes", "page", "page by its type", "no rows", "endless", "gone"],
+    ids=["rows", "features", "classes", "page", "no rows", "endless", "gone"],
 )
 def test_what_is_not_the_set_is_not_recorded_and_the_next_source_is_tried(
     content: bytes, behaviour: serve.Behaviour, said: str, lock: Path, site: Site, cache: Path
@@ -148,7 +147,7 @@ def test_what_is_not_the_set_is_not_recorded_and_the_next_source_is_tried(
 def test_a_file_of_another_shape_can_be_accepted(lock: Path, site: Site) -> None:
     site.put("/tiny", TRAIN + b"1 1:1\n")
     assert "41 rows, not 40" in done("data", "lock", "tiny", code=3).stderr
-    assert "41 rows, not 40" in done("data", "lock", "tiny", "--accept").stdout
+    assert "(41 rows, not 40 as published)" in done("data", "lock", "tiny", "--accept").stdout
     assert json.loads(done("train", "tiny", "--json").stdout)["rows"] == 41
 
 
@@ -161,7 +160,6 @@ def test_the_checkout_s_lock_gets_what_was_recorded_and_keeps_its_comments(
     done("data", "lock", "tiny", "--into-checkout", "--offline")
     text = lock.read_text("utf-8")
     assert text.startswith("# a comment to keep\n")
-    assert text.count("unpinned") == 2  # of the other source
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.bytes, file.rows, file.evidence) == (DIGEST, len(TRAIN), 40, "locked")
     assert lockfile.read().overlay == {}

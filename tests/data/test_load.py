@@ -149,5 +149,5 @@ def test_rows_are_brought_to_other_features_only_where_they_fit(
     if form is csr_array and features == 6:  # nothing is copied
         assert catalogue.widened(table, features, tmp_path)[0].features == 6
         return
-    with pytest.raises(DataError, match=rf"{features} (features|of 5 features).* would take"):
+    with pytest.raises(DataError, match=rf"of 5 features to {features} would take"):
         catalogue.widened(table, features, tmp_path)

@@ -31,7 +31,7 @@ def owned() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for _, source, file in FILES:
         if file.pinned:
-            found.setdefault(source.owner, set()).add(f"{file.digest} {file.member}")
+            found.setdefault(source.owner, set()).add(f"{file.sha256 or file.md5} {file.member}")
     return found
 
 
@@ -44,7 +44,7 @@ def test_distinct_data_sets_have_distinct_digests() -> None:
 def test_a_file_name_means_one_file() -> None:
     digests: dict[str, set[str]] = {}
     for _, _, file in FILES:
-        digests.setdefault(file.file, set()).add(file.digest)
+        digests.setdefault(file.file, set()).add(file.sha256 or file.md5)
     assert {name for name, found in digests.items() if len(found) > 1} == {
         "corrected.gz"
     }  # served and repacked
@@ -106,7 +106,7 @@ def test_what_a_split_draws_is_published() -> None:
 def parsed(raw: dict[str, Any]) -> Lock:
     """Return the lock of plain values."""
     path = Path("datasets.lock")
-    return lockfile.assemble({path: lockfile.parse(yaml.safe_dump(raw), path)})
+    return lockfile.assemble({path: lockfile.sections_of(raw, path)})
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,7 @@ def parsed(raw: dict[str, Any]) -> Lock:
         (lambda e: e.update(classes=3), "task binary with 3 classes"),
         (lambda e: e.update(features=0), "a1a.features: Expected `int` >= 1"),
         (lambda e: e.update(split={"half": 1}), "split must be {test_fraction: 0.2} or {train_rows: 500}"),
-        (lambda e: e.update(sources={}), "a1a.sources: must name at least one source"),
-        (lambda e: e.update(also=["a2a"]), "the name 'a2a' is taken by"),
+        (lambda e: e.update(sources={}), "a1a.sources: Expected `object` of length >= 1"),
         (
             lambda e: file_of(e).update(sha256="abc"),
             "a1a.sources.libsvm.train[0].sha256: Expected `str` matching",

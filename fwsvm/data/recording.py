@@ -1,0 +1,121 @@
+"""Digests that the user records, by ``fwsvm data lock`` and by ``fwsvm data add``."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fwsvm.data import formats, labels, lockfile, overlay
+from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import Search, mismatch
+from fwsvm.data.first_use import origin
+from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
+from fwsvm.errors import DataError, UnobtainableError, UsageError
+from fwsvm.files.lock import exclusive
+from fwsvm.files.state import measure
+
+
+def lock(
+    entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool, into_checkout: bool
+) -> Iterator[str]:
+    """Fetch the files of a source and record their digests; yield lines that compare each with the lock.
+
+    Parameters
+    ----------
+    accept : bool
+        Fetch anew, and record a digest that differs from the one in the lock, or a file of another shape.
+    into_checkout : bool
+        Write to the checkout's lock in place of the overlay.
+
+    Raises
+    ------
+    DataError
+        A file is not available, or not data; its digest or its shape differs and is not accepted.
+    """
+    files = [file for file in source.files if not (file.shipped or (file.parents and not file.urls))]
+    search = Search(entry, options, LOCKED, accept)
+    found = search.find_all(source, files, network=not options.offline)
+    if found is None:
+        said = "; ".join(search.tried) or "no server was asked (offline)"
+        raise UnobtainableError(f"{entry.name} cannot be locked: {said}")
+    for file in files:
+        path, sha256 = found[file.file]
+        known = file.sha256 or file.md5
+        if known and mismatch(file, measure(path)):
+            yield f"{file.file}: sha256 {sha256} in place of {known}"
+        else:
+            yield f"{file.file}: sha256 {sha256}, {'unchanged' if known else 'new'}"
+    yield from search.notices
+    if into_checkout:
+        overlay.move_into_checkout(source)
+        yield f"recorded in {lockfile.lock_path()}"
+    elif search.notices:
+        yield f"recorded in {lockfile.overlay_path()}"
+    else:
+        yield f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
+
+
+def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
+    """Copy a file fetched by hand into the cache, as each file of the entry with the same digest; return the first.
+
+    A file without a digest in the lock is matched by its name, and its digest recorded. `DataError` names both
+    digests if the name matches and the bytes do not.
+    """
+    found = measure(given)
+    pairs = [(source, file) for source in entry.sources for file in source.files if not file.shipped]
+    fitting = [pair for pair in pairs if pair[1].pinned and not mismatch(pair[1], found)]
+    fitting = fitting or [pair for pair in pairs if pair[1].file == given.name][:1]
+    if not fitting:
+        names = ", ".join(dict.fromkeys(file.file for _, file in pairs)) or "none but what is shipped"
+        raise DataError(
+            f"{given}: sha256 {found.sha256} and name fit no file of {entry.name}; its files are: {names}"
+        )
+    search = Search(entry, FetchOptions(), LOCKED)
+    for source, file in fitting:
+        with exclusive(source.path(file)):
+            if search.take(source, file, given) is None:
+                raise DataError(search.tried[-1])
+    return fitting[0]
+
+
+def add_new(
+    name: str, train: Path, test: Path | None, *, scaling: str, title: str, zero_based: bool | None = None
+) -> tuple[str, ...]:
+    """Add a data set of the user's own, files in LIBSVM's format, to the overlay; return notices.
+
+    Whether features count from 0 is seen from the training file, unless ``zero_based`` says, and kept.
+    """
+    if test is not None and test.name == train.name:
+        raise UsageError(f"{train} and {test} have the same name; rename one of them")
+    loader: dict[str, Any] = {"format": "svmlight", "zero_based": zero_based}
+    files: dict[str, list[dict[str, Any]]] = {}
+    features, classes = 1, 0
+    notices: tuple[str, ...] = ()
+    given = {"train": train} if test is None else {"train": train, "test": test}
+    for role, path in given.items():
+        found = measure(path)
+        table, said = formats.read(path, found.sha256, loader)
+        features, notices = max(features, table.features), (*notices, *said)
+        if role == "train":
+            labels.require_two(table.labels, str(path))
+            classes = len(labels.classes(table.labels))
+            loader["zero_based"] = table.zero_based
+        facts = {
+            "bytes": found.bytes,
+            "sha256": found.sha256,
+            "rows": table.rows,
+            "max_index": table.features,
+        }
+        files[role] = [{"file": path.name, **facts, **origin(str(path), "locked")}]
+    entry = {
+        "title": title,
+        "task": "binary" if classes == 2 else "multiclass",
+        "classes": classes,
+        "features": features,
+        "scaling": scaling,
+        "sources": {"local": {"loader": {k: v for k, v in loader.items() if v}, **files}},
+    }
+    overlay.add_entry(name, entry)
+    added = lockfile.read().entries[name]
+    for path in given.values():
+        add(added, path)
+    return notices
