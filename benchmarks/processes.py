@@ -62,9 +62,9 @@ def median(runs: list[dict[str, Any]], key: str = "seconds") -> float:
 
 def report(lines: Iterable[dict[str, Any]], path: Path | None) -> list[dict[str, Any]]:
     """Print lines as they come and write those so far to a file, each with the machine; return them."""
-    from fwsvm.experiments.environment import environment
+    from fwsvm.experiments.record import environment
 
-    columns = environment().as_columns()
+    columns = environment()
     machine = {
         "cores": os.cpu_count(),
         **{name: columns[name] for name in ("cpu", "python", "numpy", "numba", "commit")},

@@ -44,8 +44,7 @@ def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalC
     try:
         wait_until(lambda: file.exists() and "}" in file.read_text("utf-8"))
         address = json.loads(file.read_text("utf-8"))["address"]
-        local = ("--local-directory", str(folder))
-        processes += [_process("worker", folder, variables, *WORKER, *local, address) for _ in range(workers)]
+        processes += [worker(folder, address, **variables) for _ in range(workers)]
         with Client(address, timeout=30, set_as_default=False) as client:
             client.wait_for_workers(workers, timeout=60)
         yield LocalCluster(address, processes[0], processes[1:])
@@ -53,6 +52,11 @@ def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalC
         for process in processes:
             process.kill()
             process.wait()
+
+
+def worker(folder: Path, address: str, **variables: str) -> "subprocess.Popen[bytes]":
+    """Start a worker of one thread of the scheduler at an address."""
+    return _process("worker", folder, variables, *WORKER, "--local-directory", str(folder), address)
 
 
 def _process(

@@ -25,7 +25,6 @@ from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from fwsvm.data.download import FetchOptions
-    from fwsvm.experiments.forecast import TimeLeft
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
@@ -198,10 +197,11 @@ class RunsDisplay(Display):
     Of several that go on beside each other (``slots`` > 1) one is shown for a while, then another.
     """
 
-    def __init__(self, total: int, done: int, slots: int, time_left: "TimeLeft") -> None:
+    def __init__(self, total: int, done: int, slots: int) -> None:
         super().__init__()
-        self.total, self.done, self.slots, self.time_left = total, done, slots, time_left
-        self._at, self._since, self._last_end = "", 0.0, time.monotonic()
+        self.total, self.done, self.slots = total, done, slots
+        self._at, self._since, self._begun = "", 0.0, time.monotonic()
+        self._to_do = total - done
 
     def __enter__(self) -> Self:
         """Show how many runs are done."""
@@ -228,16 +228,14 @@ class RunsDisplay(Display):
 
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""
-        from fwsvm.experiments.forecast import format_duration
+        from fwsvm.experiments.plan import format_duration
 
         self.done += 1
         if self._at == record.cell.run_id:
             self._at = ""
-        row, now = record.row, time.monotonic()
-        compiled = (row.get("compile_seconds") or 0.0) / (row.get("parallel_cells") or 1)
-        self.time_left.end(record.cell, max(0.0, now - self._last_end - compiled))
-        self._last_end, seconds = now, self.time_left.seconds
-        left = f"{format_duration(seconds)} left" if seconds is not None and self.done < self.total else ""
+        row, to_do = record.row, self.total - self.done
+        seconds = (time.monotonic() - self._begun) / max(1, self._to_do - to_do) * to_do
+        left = f"{format_duration(seconds)} left" if to_do > 0 else ""
         self.count("runs", self.done, self.total, left)
         if self._bars is not None:
             return

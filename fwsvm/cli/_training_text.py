@@ -11,7 +11,7 @@ from fwsvm.problems.precomputed import is_given
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.experiments.cluster_training import Remote
+    from fwsvm.experiments.cluster_training import RemoteRows
     from fwsvm.solvers.class_weight import ClassWeight
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
@@ -55,10 +55,10 @@ def print_problem(
         echo(f"fwsvm: {warning}", 2, err=True)
 
 
-def print_remote_problem(say: Print, data: "Remote", resolved: "Resolved") -> None:
+def print_remote_problem(say: Print, data: "RemoteRows", resolved: "Resolved") -> None:
     """Print cluster, data set, method, problem, kernel and limits before training on a cluster."""
     found, workers = data.table.found, data.table.cluster.workers
-    say("data", f"{data.name} (on {workers:,} workers, {len(found.digests):,} partitions)")
+    say("data", f"{data.columns['dataset']} (on {workers:,} workers, {len(found.digests):,} partitions)")
     share = found.stored / max(1, found.rows * found.features)
     test = f", {data.test.rows:,} test rows" if data.test is not None else ""
     say("rows", f"{found.rows:,} x {found.features:,}, {share:.2%} non-zero{test}")
@@ -75,7 +75,7 @@ def _scaling(how: str) -> str:
     return f"{how} by the ranges of the training rows" if how != "none" else "none (values as they are)"
 
 
-def print_traffic(say: Print, data: "Remote") -> None:
+def print_traffic(say: Print, data: "RemoteRows") -> None:
     """Print what went between this machine and the cluster."""
     sent, received = data.table.cluster.traffic
     say("traffic", f"{sent / MIB:,.1f} MiB sent, {received / MIB:,.1f} MiB received")

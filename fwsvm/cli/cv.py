@@ -32,7 +32,7 @@ from fwsvm.errors import FwsvmError
 from fwsvm.promises import ending
 from fwsvm.settings import DATA, OUTPUT
 
-#: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
+#: Names of `fwsvm.experiments.cross_validation`, which is imported only by a command that runs.
 SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
 
 if TYPE_CHECKING:
@@ -151,8 +151,7 @@ def _here(
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import loading
     from fwsvm.data import catalogue
-    from fwsvm.experiments.cross_validation import cross_validate
-    from fwsvm.experiments.scores import refuse_scores
+    from fwsvm.experiments.cross_validation import cross_validate, refuse_scores
     from fwsvm.solvers.resolve import resolve
 
     loaded = data_sets.load(
@@ -178,7 +177,7 @@ def _on_cluster(
     from fwsvm.cli import _training_text as text
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments import cluster_training
-    from fwsvm.experiments.cluster_training import cross_validate
+    from fwsvm.experiments.cross_validation import cross_validate
 
     settings = for_cluster(settings)
     remote = stack.enter_context(cluster_training.opened(address, data, None, zero_based=zero_based))
@@ -198,7 +197,7 @@ def _line(fold: "Fold") -> str:
 
 def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: bool) -> None:
     """Print the accuracy over all rows held out, means of other scores, and standard deviations over folds."""
-    from fwsvm.experiments.scores import SCORES as KNOWN
+    from fwsvm.experiments.cross_validation import TITLES
     from fwsvm.results.writing import json_values
 
     told = [fold for fold in made if fold.row["test_accuracy"] is not None]
@@ -222,7 +221,7 @@ def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: b
         else:
             said, spread = f"{_mean(by_fold[name]):.4f} (mean over folds)", f"{_deviation(by_fold[name]):.4f}"
         more = f", standard deviation over folds {spread}" if len(told) > 1 else ", of one fold"
-        click.echo(f"{KNOWN[name].title:<16}{said}{more}")
+        click.echo(f"{TITLES[name]:<16}{said}{more}")
 
 
 def _mean(values: list[float]) -> float:

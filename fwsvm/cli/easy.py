@@ -92,7 +92,7 @@ def command(
     fwsvm easy train.svm test.svm
     """  # noqa: D301
     from fwsvm.cli._progress import Display, loading
-    from fwsvm.experiments.run import run_one
+    from fwsvm.experiments.run import LocalRows, run_one
     from fwsvm.experiments.width_and_penalty import choose_width_and_penalty
     from fwsvm.problems import model_files
     from fwsvm.problems.precomputed import is_given
@@ -153,7 +153,7 @@ def command(
             )  # as seconds grow with the square of the rows
             settings = replace(settings, time_limit=left, method="nested" if is_long else settings.method)
         display.begin()
-        result, row = run_one(whole, settings, display)
+        result, row = run_one(LocalRows(whole), settings, display)
     steps("train", *_trained(result, row))
     steps("test", _tested(data, found, row))
     write_model(model, result, row)

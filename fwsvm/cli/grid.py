@@ -159,7 +159,8 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
                 if found.unobtainable:
                     unobtainable.append(data.name)
                 if not found.unobtainable or len(unobtainable) == 1:
-                    echo(f"missing: {found.missing}", 2, err=True)
+                    state = "missing" if found.unobtainable else "unreadable"
+                    echo(f"{state}: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
@@ -177,14 +178,14 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
 
 def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "Executor":
     if scheduler is not None:
-        from fwsvm.experiments.executors.cluster import ClusterExecutor
+        from fwsvm.experiments.cluster_executor import ClusterExecutor
 
         return ClusterExecutor(scheduler, resources)
     if workers > 1:
-        from fwsvm.experiments.executors.local import Workers
+        from fwsvm.experiments.executors import Workers
 
         return Workers(workers, resources)
-    from fwsvm.experiments.executors.local import Inline
+    from fwsvm.experiments.executors import Inline
 
     return Inline(resources)
 
@@ -202,11 +203,11 @@ def _run(
     beside: bool,
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
+    from fwsvm.analysis.summary import summary
     from fwsvm.cli._progress import RunsDisplay
-    from fwsvm.experiments.forecast import TimeLeft, describe, planned_runs
+    from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
-    from fwsvm.experiments.summary import summary_table
 
     with ResultsStore(folder) as store:
         planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
@@ -214,9 +215,8 @@ def _run(
         store.write_config(experiment.resolved, f"{asked}{profile}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(planned))
         work = [run for run in planned if run.state != "missing"]
-        left = [run.cell for run in work if run.is_left]
-        time_left = TimeLeft(left, {data: found.rows for data, found in known.items()})
-        with RunsDisplay(len(work), len(work) - len(left), executor.slots, time_left) as display:
+        done = len(work) - sum(run.is_left for run in work)
+        with RunsDisplay(len(work), done, executor.slots) as display:
             for notice in store.notices:
                 display.note(notice)
             display.note(f"{experiment.name}{profile}: {describe(planned)}")
@@ -226,25 +226,24 @@ def _run(
                 )
             if executor.slots == 1 and beside:
                 display.note("--beside changes nothing: runs go one by one without --workers 2 or more")
-            report = Runner(
-                experiment, known, store, executor, display, force, fail_fast, beside, reusable
-            ).run()
-        store.log("end", exit_code=report.exit_code, statuses=dict(report.statuses))
-        click.echo(summary_table(report.finals, store.rows), nl=False)
-        ended = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
+            runner = Runner(experiment, known, store, executor, display, force, fail_fast, beside, reusable)
+            runner.run()
+        store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
+        click.echo(summary(folder, {cell.run_id for cell in runner.finals}), nl=False)
+        ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
         note(f"{store.runs}: {ended or 'nothing'}")
-    if report.interrupted:
+    if runner.interrupted:
         click.echo("interrupted; the same command again goes on from here", err=True)
-    elif set(report.statuses) - {"error", "missing"}:
+    elif set(runner.counts) - {"error", "missing"}:
         note(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results")
-    return report.exit_code
+    return runner.exit_code
 
 
 def _list(
     experiment: "Experiment", folder: Path, reusable: "Mapping[str, ReusableRun]", *, force: bool
 ) -> None:
     """Print every run with its state, as far as the rows in the folder tell; no data is loaded."""
-    from fwsvm.experiments.forecast import describe, planned_runs
+    from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.samples import info_of_rows
     from fwsvm.experiments.store import read_rows, with_reusable
 

@@ -30,7 +30,7 @@ def command(as_json: bool) -> None:
 
 def _facts() -> dict[str, Any]:
     from fwsvm._memory import available_bytes, default_cache_mib
-    from fwsvm.experiments.environment import environment
+    from fwsvm.experiments.record import environment
     from fwsvm.files import folders
     from fwsvm.numerics.compiled_cache import PACKAGE
     from fwsvm.numerics.threads import usable_threads
@@ -42,14 +42,14 @@ def _facts() -> dict[str, Any]:
         "numba": folders.numba_folder(),
     }
     return {
-        "fwsvm": here.fwsvm,
-        "commit": here.commit or None,
+        "fwsvm": here["fwsvm"],
+        "commit": here["commit"] or None,
         "installed": str(PACKAGE),
-        "python": here.python,
+        "python": here["python"],
         "packages": {name: _version(name) for name in NEEDED},
-        "machine": here.machine,
-        "cpu": here.cpu,
-        "blas": here.blas,
+        "machine": here["machine"],
+        "cpu": here["cpu"],
+        "blas": here["blas"],
         "threads": usable_threads(),
         "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),

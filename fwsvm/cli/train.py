@@ -124,8 +124,8 @@ def _here(
     from fwsvm.cli._progress import Display, loading
     from fwsvm.data import inputs
     from fwsvm.data.labels import encode
-    from fwsvm.experiments import accuracy
     from fwsvm.experiments import probability as sigmoids
+    from fwsvm.experiments.run import UNMEASURED, unmeasured
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
@@ -153,8 +153,8 @@ def _here(
                 more = sigmoids.with_probabilities(
                     loaded.train.X, codes, result, settings, watch=display, count=partial(_count, display)
                 )
-            except accuracy.UNMEASURED as error:
-                result = accuracy.unmeasured(result, "Probabilities", error)
+            except UNMEASURED as error:
+                result = unmeasured(result, "Probabilities", error)
                 return result, row | {"message": result.message}, exit_codes.FAILED
             return more, row | {"message": more.message, "status": str(more.status)}, 0
     return result, row, 0
@@ -169,6 +169,7 @@ def _on_cluster(
     from fwsvm.cli._progress import Display
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments import cluster_training
+    from fwsvm.experiments.run import run_one
 
     settings = for_cluster(settings)
     with Display() as display:
@@ -176,7 +177,7 @@ def _on_cluster(
         with cluster_training.opened(address, data, test, zero_based=zero_based, scale=scale) as remote:
             resolved = resolve(remote.table, settings)
             text.print_remote_problem(say, remote, resolved)
-            found = cluster_training.train(remote, settings, resolved, display)
+            found = run_one(remote, settings, display, resolved)
             text.print_traffic(say, remote)
             return found
 
@@ -230,13 +231,14 @@ def _trained(
 ) -> "tuple[Result, Row]":
     """Train with progress; a run that an error ends has a row, too."""
     from fwsvm._memory import ran_out
-    from fwsvm.experiments.run import error_row, run_one
+    from fwsvm.experiments.run import LocalRows, error_row, run_one
     from fwsvm.results.writing import json_values
 
+    rows = LocalRows(data)
     try:
-        return run_one(data, settings, display, resolved)
+        return run_one(rows, settings, display, resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
             message = ran_out(error) if isinstance(error, MemoryError) else str(error)
-            click.echo(json.dumps(json_values(error_row(data, settings, resolved, message))))
+            click.echo(json.dumps(json_values(error_row(rows, settings, resolved, message))))
         raise

@@ -5,59 +5,70 @@ later one wins.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct, field
 
-from fwsvm.errors import UsageError, nearest
-from fwsvm.files.yaml_files import line_of, read_yaml
+from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.files.yaml_files import line_of, line_of_value, read_yaml
 
-MAX_DEPTH = 20  # files that extend one another
 MAX_VALUES = 1000  # of one setting, repetitions, folds: more is a typing mistake
 #: Keys that exclude each other: one given in a later place removes the others of its group.
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 
-Positive = Annotated[float, Meta(gt=0)]
-Fraction = Annotated[float, Meta(gt=0, lt=1)]
-Count = Annotated[int, Meta(ge=1, le=MAX_VALUES)]
 Keys = dict[str, Any]
+Text = str | None
+Texts = str | list[str] | None
+Truth = bool | None
+PositiveFloat = Annotated[float, Meta(gt=0)]
+Positive = PositiveFloat | None
+PositiveInt = Annotated[int, Meta(ge=1)] | None
+Fraction = Annotated[float, Meta(gt=0, lt=1)] | None
+Count = Annotated[int, Meta(ge=1, le=MAX_VALUES)] | None
 
 
-class Range(Struct, forbid_unknown_fields=True):
+class KnownKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A mapping without other keys."""
+
+
+class Range(KnownKeys):
     """Values from one to another, each the one before times ``step``."""
 
-    from_: Positive = field(name="from")
-    to: Positive
-    step: Annotated[float, Meta(gt=1)] | Literal["log2", "log10"]
+    from_: PositiveFloat = field(name="from")
+    to: PositiveFloat
+    step: Annotated[float, Meta(gt=1)] | str
 
 
-Values = Positive | Annotated[list[Positive], Meta(min_length=1, max_length=MAX_VALUES)] | Range
+Values = (
+    PositiveFloat | Annotated[list[PositiveFloat], Meta(min_length=1, max_length=MAX_VALUES)] | Range | None
+)
 
 
-class Limits(Struct, forbid_unknown_fields=True):
+class Limits(KnownKeys):
     """Limits of a run."""
 
-    time_seconds: Positive | None = None
-    iterations: Annotated[int, Meta(ge=1)] | None = None
+    time_seconds: Positive = None
+    iterations: PositiveInt = None
 
 
-class SolverKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class SolverKeys(KnownKeys):
     """How a method runs."""
 
-    C: Values | None = None
-    lambda_: Values | None = field(default=None, name="lambda")
-    class_weight: str | dict[Any, Positive] | None = None
-    stop: str | None = None
-    tolerance: Values | None = None
-    search: str | None = None
-    protocol: str | None = None
-    retries: Annotated[int, Meta(ge=1)] | None = None
-    first_level: Positive | None = None
-    candidates: str | None = None
-    gradient: str | None = None
+    C: Values = None
+    lambda_: Values = field(default=None, name="lambda")
+    class_weight: str | dict[Any, Any] | None = None
+    stop: Text = None
+    tolerance: Values = None
+    search: Text = None
+    protocol: Text = None
+    retries: PositiveInt = None
+    first_level: Positive = None
+    candidates: Text = None
+    gradient: Text = None
     limits: Limits | None = None
 
 
@@ -65,33 +76,33 @@ class TunerEntry(SolverKeys, kw_only=True):
     """The method that selects parameters."""
 
     name: str
-    parameters: dict[str, str | float | bool] | None = None
+    parameters: Keys | None = None
 
 
-class SelectKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class SelectKeys(KnownKeys):
     """How parameters are selected before the reported runs."""
 
-    holdout: Fraction | None = None
+    holdout: Fraction = None
     folds: Annotated[int, Meta(ge=2, le=MAX_VALUES)] | None = None
     method: str | TunerEntry | None = None
-    C: Values | None = None
-    sigma2: Values | None = None
-    gamma: Values | None = None
+    C: Values = None
+    sigma2: Values = None
+    gamma: Values = None
 
 
-class SettingKeys(SolverKeys, kw_only=True):
+class SettingKeys(SolverKeys):
     """All settings of a method's runs on a data set."""
 
-    kernel: str | None = None
-    kernel_parameters: dict[str, Any] | None = None
-    degree: Annotated[int, Meta(ge=1)] | None = None
+    kernel: Text = None
+    kernel_parameters: Keys | None = None
+    degree: PositiveInt = None
     coef0: float | None = None
-    sigma2: Values | None = None
-    gamma: Values | None = None
-    width_rule: str | None = None
-    repetitions: Count | None = None
+    sigma2: Values = None
+    gamma: Values = None
+    width_rule: Text = None
+    repetitions: Count = None
     select: SelectKeys | None = None
-    warm_start: bool | None = None
+    warm_start: Truth = None
 
 
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
@@ -101,36 +112,39 @@ class MethodEntry(SettingKeys, kw_only=True):
     """An entry of ``methods``."""
 
     name: str
-    parameters: dict[str, str | float | bool] | None = None
+    parameters: Keys | None = None
 
 
-class DataKeys(SettingKeys, kw_only=True):
+class DataKeys(SettingKeys):
     """Settings, and which rows of a data set are taken, and how."""
 
-    rows: Positive | None = None
-    test_rows: Positive | None = None
-    test_fraction: Fraction | None = None
-    zero_based: bool | None = None
-    scale: Literal["none", "[0,1]", "[-1,1]"] | None = None
+    rows: Positive = None
+    test_rows: Positive = None
+    test_fraction: Fraction = None
+    zero_based: Truth = None
+    scale: Text = None
 
 
-class DataEntry(DataKeys, kw_only=True):
+class DataEntry(DataKeys):
     """An entry of ``datasets``."""
 
-    name: str
-    source: str | None = None
-    methods: str | list[str] | None = None
+    name: Text = None
+    train: Text = None
+    test: Text = None
+    label: str | int | None = None
+    source: Text = None
+    methods: Texts = None
 
 
-class FileKeys(DataKeys, kw_only=True):
+class FileKeys(DataKeys):
     """The keys of a file, and of a profile."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=100)] | None = None
-    extends: str | list[str] | None = None
+    extends: Texts = None
     datasets: str | list[str | DataEntry] | None = None
     methods: str | list[str | MethodEntry] | None = None
     seed: Annotated[int, Meta(ge=0)] | None = None
-    workers: Count | None = None
+    workers: Count = None
     profiles: dict[str, Keys | None] | None = None
 
 
@@ -148,17 +162,34 @@ class ConfigFile:
     profiles: dict[str, Keys]
     extended: tuple["ConfigFile", ...]
 
+    def files(self) -> Iterator["ConfigFile"]:
+        """Yield the file and those that it extends."""
+        yield self
+        for base in self.extended:
+            yield from base.files()
+
     @property
     def profile_names(self) -> list[str]:
         """The profiles of the file and of those it extends."""
-        inherited = (name for base in self.extended for name in base.profile_names)
-        return list(dict.fromkeys([*self.profiles, *inherited]))
+        return list(dict.fromkeys(name for file in self.files() for name in file.profiles))
 
     def at(self, profile: str | None) -> Keys:
-        """Return the keys at a profile, extended files included."""
-        own = override(self.keys, self.profiles.get(profile or "", {}))
-        layers = [base.at(profile) for base in self.extended]
-        return override(layers[0] if len(layers) == 1 else _joined(layers, own), own)
+        """Return the keys at a profile; data sets of several extended files follow one another."""
+        keys: Keys = {}
+        entries: list[Any] = []
+        for base in self.extended:
+            keys = override(keys, base.at(profile))
+            entries += [entry for entry in listed_values(keys.get("datasets", [])) if entry not in entries]
+        if self.extended:
+            keys["datasets"] = entries
+        return override(override(keys, self.keys), self.profiles.get(profile or "", {}))
+
+    def error(self, said: str, key: str = "", value: Any = None) -> UsageError:
+        """Return an error with the file, and the line where a key has a value."""
+        for file in self.files() if key else ():
+            if (line := line_of_value(file.path, key, value)) is not None:
+                return UsageError(f"{file.path}:{line}: {said}")
+        return UsageError(f"{self.path}: {said}")
 
 
 def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
@@ -172,50 +203,24 @@ def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
     keys = read_yaml(path)
     if keys is None:
         raise UsageError(f"{path}:1: the file is empty")
-    checked(path, keys, FileKeys)
+    _check(path, keys)
     profiles = {str(name): own or {} for name, own in (keys.pop("profiles", None) or {}).items()}
     for name, own in profiles.items():
-        checked(path, own, FileKeys, ("profiles", name))
-    for own in (keys, *profiles.values()):
-        for group in EXCLUSIVE:
-            if len(both := [key for key in group if own.get(key) is not None]) > 1:
-                raise UsageError(f"{path}: give {both[0]} or {both[1]}, not both")
+        _check(path, own, "profiles", name)
     extended = []
     for name in listed_values(keys.pop("extends", [])):
         other = path.parent / name
         if not other.is_file():
             raise UsageError(f"{path}: there is no file {other} to extend")
-        if other.resolve() in [file.resolve() for file in (*above, path)] or len(above) == MAX_DEPTH:
+        if other.resolve() in [file.resolve() for file in (*above, path)]:
             raise UsageError(f"{path}: it extends itself, by {name}")
         extended.append(read_config_file(other, (*above, path)))
-    return ConfigFile(path, keys, profiles, tuple(extended))
-
-
-def checked(path: Path, keys: Keys, kind: Any, place: tuple[str | int, ...] = ()) -> Any:
-    """Return keys of a file as a struct of a kind.
-
-    Raises
-    ------
-    UsageError
-        A key is not known, of the nearest of which the message tells, or a value is of another kind.
-    """
-    try:
-        return msgspec.convert(keys, kind)
-    except msgspec.ValidationError as error:
-        said, _, where = str(error).partition(" - at `$")
-        steps: list[str | int] = [int(place) if place else key for key, place in _STEP.findall(where)]
-        where = ".".join(map(str, (*place, *steps)))
-        if unknown := _UNKNOWN.search(said):
-            key = unknown[1]
-            known = {name for struct in _STRUCTS for name in names_of(struct) if key not in names_of(struct)}
-            said, steps = f"unknown key {key!r}", [*steps, key]
-            every = f"the keys are {', '.join(sorted(names_of(kind)))}"
-            said += f"; {nearest(key, sorted(known), every)}"
-        try:
-            line = f":{line_of(path, (*place, *steps))}"
-        except (OSError, LookupError):
-            line = ""
-        raise UsageError(f"{path}{line}: {f'{where}: ' if where else ''}{said}") from None
+    file = ConfigFile(path, keys, profiles, tuple(extended))
+    for own in (keys, *profiles.values()):
+        for group in EXCLUSIVE:
+            if len(both := [key for key in group if own.get(key) is not None]) > 1:
+                raise file.error(f"give {both[0]} or {both[1]}, not both", both[1], own[both[1]])
+    return file
 
 
 def override(under: Keys, over: Keys) -> Keys:
@@ -223,11 +228,6 @@ def override(under: Keys, over: Keys) -> Keys:
     given = {key: value for key, value in over.items() if value is not None}
     excluded = {key for group in EXCLUSIVE for key in group if not given.keys().isdisjoint(group)}
     return {key: value for key, value in under.items() if key not in excluded} | given
-
-
-def only_named(kind: type[Struct], keys: Keys) -> Keys:
-    """Return those of the keys that a kind of mapping has."""
-    return {key: keys[key] for key in names_of(kind) if key in keys}
 
 
 def entry_of(value: Any) -> Keys:
@@ -240,26 +240,53 @@ def listed_values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _joined(layers: list[Keys], own: Keys) -> Keys:
-    """Return the keys of several extended files, the later ones winning.
+def _check(path: Path, keys: Any, *place: str) -> None:
+    """Raise `UsageError`, with the line, for a key that is not known or a value of the wrong kind."""
+    try:
+        msgspec.convert(keys, FileKeys)
+    except msgspec.ValidationError as error:
+        said, _, where = str(error).partition(" - at `$")
+        steps: list[str | int] = [int(number) if number else key for key, number in _STEP.findall(where)]
+        value = keys
+        for step in steps:
+            value = value[step]
+        if unknown := _UNKNOWN.search(said):
+            steps.append(unknown[1])
+            known = sorted({name for struct in _STRUCTS for name in names_of(struct)} - {unknown[1]})
+            hint = nearest(unknown[1], known, f"the keys are {', '.join(known)}")
+            said = f"unknown key {unknown[1]!r}; {hint}"
+        else:
+            said = f"{''.join(map(_as_step, steps)).lstrip('.') or 'a file'} {_sentence(said, value)}"
+        raise UsageError(f"{path}:{line_of(path, (*place, *steps))}: {said}") from None
 
-    Their data sets follow one another, each with the settings of its file that ``own`` does not override.
-    """
-    joined: Keys = {}
-    entries: list[Keys] = []
-    for layer in layers:
-        joined |= layer
-        carried = {key: v for key, v in only_named(DataKeys, override(layer, own)).items() if key not in own}
-        for value in listed_values(layer.get("datasets", [])):
-            entry = override(carried, entry_of(value))
-            if entry not in entries:
-                entries.append(entry)
-    if not entries or "datasets" in own:
-        return joined
-    settings = names_of(DataKeys)  # which each entry carries
-    return {key: value for key, value in joined.items() if key not in settings} | {"datasets": entries}
+
+def _sentence(said: str, value: Any) -> str:
+    """Return what a message of msgspec says of a value, in words."""
+    if missing := re.search("required field `(.*)`", said):
+        return f"needs the key {missing[1]}"
+    kinds, _, bound = said.removeprefix("Expected `").partition("`")
+    names = [_KINDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
+    bound = "" if bound.startswith(",") else bound
+    for sign, words in _BOUNDS.items():
+        bound = re.sub(rf" {sign} ", f" {words} ", bound)
+    if "regex" in bound:
+        bound = " of letters, digits and .+-_ that begins with a letter or digit"
+    return f"must be {' or '.join(names)}{bound}, not {shown(value)}"
+
+
+def _as_step(step: str | int) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{step}"
 
 
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _UNKNOWN = re.compile("unknown field `(.*)`")
 _STRUCTS = (FileKeys, DataEntry, MethodEntry, SelectKeys, TunerEntry, Limits, Range)
+_KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+_BOUNDS = {">=": "from", "<=": "up to", ">": "above", "<": "below"}

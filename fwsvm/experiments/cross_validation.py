@@ -1,21 +1,80 @@
-"""Cross-validation of one setting (`fwsvm cv`): stratified folds, each held out once."""
+"""Cross-validation of one setting (`fwsvm cv`): stratified folds, each held out once, and their scores.
 
-from collections.abc import Iterator, Mapping, Sequence
+Each score is 0 to 1, the higher the better, and defined as in scikit-learn.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import rankdata
 
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode
-from fwsvm.errors import DataError, clipped
-from fwsvm.experiments import scores
+from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.plan import SELECT, run_id
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.run import run_one
+from fwsvm.experiments.run import LocalRows, TrainingRows, identity_of, run_one
 from fwsvm.experiments.validation import parts, validation_mask
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Settings, Status
 from fwsvm.solvers.loop import Watch
+
+if TYPE_CHECKING:
+    from fwsvm.experiments.cluster_training import RemoteRows
+
+
+def balanced_accuracy(true: np.ndarray, predicted: np.ndarray, _decision: np.ndarray) -> float:
+    """Return the mean of the accuracies on the rows of each class that occurs; class numbers of shape (t,)."""
+    right, rows = np.bincount(true, true == predicted), np.bincount(true)
+    return float(np.mean(right[rows > 0] / rows[rows > 0]))
+
+
+def f1(true: np.ndarray, predicted: np.ndarray, _decision: np.ndarray, k: int = 0) -> float:
+    """Return the harmonic mean of precision and recall of a class, by default +1, which is number 0."""
+    both = int(np.sum((true == k) & (predicted == k)))
+    return 2.0 * both / max(1, int(np.sum(true == k)) + int(np.sum(predicted == k)))
+
+
+def f1_macro(true: np.ndarray, predicted: np.ndarray, decision: np.ndarray) -> float:
+    """Return the mean of the F1 of each class that occurs or is predicted."""
+    return float(np.mean([f1(true, predicted, decision, k) for k in np.union1d(true, predicted)]))
+
+
+def auc(true: np.ndarray, _predicted: np.ndarray, decision: np.ndarray) -> float:
+    """Return how often a row of the class +1, number 0, has a higher decision value than one of the other.
+
+    ``decision`` has the shape (t, 1), and both classes have rows; equal values count as half (Mann and Whitney's U).
+    """
+    positive = true == 0
+    P, N = int(positive.sum()), int((~positive).sum())
+    return float((rankdata(decision[:, 0])[positive].sum() - P * (P + 1) / 2) / (P * N))
+
+
+#: By the name that ``fwsvm cv --score`` knows, of true and predicted class numbers and decision values.
+SCORES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
+    "balanced-accuracy": balanced_accuracy,
+    "f1": f1,
+    "f1-macro": f1_macro,
+    "auc": auc,
+}
+TITLES = {
+    "accuracy": "accuracy",
+    "balanced-accuracy": "balanced acc.",
+    "f1": "F1",
+    "f1-macro": "F1, macro",
+    "auc": "AUC",
+}
+TWO_CLASSES = {"f1", "auc"}
+
+
+def refuse_scores(names: Sequence[str], classes: Sequence[str]) -> None:
+    """Raise `UsageError` for scores of two classes where there are more."""
+    for name in TWO_CLASSES.intersection(names) if len(classes) > 2 else ():
+        fit = ", ".join(known for known in TITLES if known not in TWO_CLASSES)
+        raise UsageError(f"{name} is for two classes, and these rows have {len(classes)}; choose among {fit}")
 
 
 @dataclass(frozen=True)
@@ -34,12 +93,13 @@ class Fold:
 
 
 def cross_validate(
-    data: Dataset, settings: Settings, folds: int, watch: Watch | None = None, *, chosen: Sequence[str] = ()
-) -> Iterator[Fold]:
+    data: "Dataset | RemoteRows", settings: Settings, folds: int, watch: Watch | None = None,
+    *, chosen: Sequence[str] = (),
+) -> Iterator[Fold]:  # fmt: skip
     """Train on all training rows but a fold and test on the fold, for each fold in turn; the settings' seed draws them.
 
     If ``data`` is not scaled yet (`fwsvm.data.load`), each fold scales by the ranges of the rows it trains on.
-    ``chosen`` are names of `fwsvm.experiments.scores`.
+    ``chosen`` are names of `SCORES`, which need the rows in this process.
 
     Raises
     ------
@@ -48,41 +108,44 @@ def cross_validate(
     UsageError
         A score of two classes where there are more.
     """
-    scores.refuse_scores(chosen, data.classes)
     rule = ValidationRule(folds=folds)
-    by_part = data.scaling != "none" and data.train.ranges is None
-    words = f"{rule.description}, scaled by what is left" if by_part else rule.description
-    _require_every_class(data, rule, settings.seed, chosen)
-    for part, of_part in enumerate(parts(data, rule, settings.seed)):
-        identity = run_id(data.name, data.fingerprint, "", settings, words, part)
-        known = {"run_id": identity, "role": SELECT, "fold": part}
-        result, row = run_one(of_part, settings, watch, identity=known)
-        rows = of_part.test.rows if of_part.test is not None else 0
+    words = rule.description
+    if isinstance(data, Dataset):
+        refuse_scores(chosen, data.classes)
+        if data.scaling != "none" and data.train.ranges is None:
+            words += ", scaled by what is left"
+        if "auc" in chosen:
+            _require_every_class(data, rule, settings.seed)
+        every: Iterator[TrainingRows] = map(LocalRows, parts(data, rule, settings.seed))
+    else:
+        every = data.parts(folds, settings.seed)
+    for part, rows in enumerate(every):
+        identity = identity_of(rows, settings, words, part)
+        result, row = run_one(rows, settings, watch, identity=identity)
         if result.status is Status.INTERRUPTED or row["test_accuracy"] is None:
-            yield Fold(result, row, rows, 0)
+            yield Fold(result, row, rows.test_count, 0)
             continue
-        yield Fold(result, row, rows, round(row["test_accuracy"] * rows), _scores(of_part, result, chosen))
+        scores = _scores(rows.data, result, chosen) if chosen and isinstance(rows, LocalRows) else {}
+        yield Fold(result, row, rows.test_count, round(row["test_accuracy"] * rows.test_count), scores)
 
 
 def _scores(data: Dataset, result: Result, chosen: Sequence[str]) -> dict[str, float]:
     """Return scores of a result on the test rows."""
-    if not chosen or data.test is None:
-        return {}
+    assert data.test is not None  # noqa: S101 - the rows held out
     enter(Phase.PREDICT)
     X, _ = fitted(data.test.X, result.model.features)
     codes = encode(data.test.labels, data.classes)
     decision = result.model.decision(X, int(result.settings["threads"]))
-    predicted = result.model.choose(decision)
-    return {name: scores.SCORES[name].of(codes, predicted, decision) for name in chosen}
+    return {name: SCORES[name](codes, result.model.choose(decision), decision) for name in chosen}
 
 
-def _require_every_class(data: Dataset, rule: ValidationRule, seed: int, chosen: Sequence[str]) -> None:
+def _require_every_class(data: Dataset, rule: ValidationRule, seed: int) -> None:
     codes = encode(data.train.labels, data.classes)
-    for name in (name for name in chosen if scores.SCORES[name].every_class):
-        for part in range(rule.parts):
-            held_out = codes[validation_mask(codes, rule, seed, part)]
-            if missing := [label for k, label in enumerate(data.classes) if not (held_out == k).any()]:
-                raise DataError(
-                    f"{data.name}: class {clipped(missing[0], QUOTED)} has fewer rows than there are folds, and {name} "
-                    "needs rows of each class in every fold; take fewer folds"
-                )
+    for part in range(rule.parts):
+        held_out = np.bincount(codes[validation_mask(codes, rule, seed, part)], minlength=len(data.classes))
+        if not held_out.all():
+            lost = clipped(data.classes[int(held_out.argmin())], QUOTED)
+            raise DataError(
+                f"{data.name}: class {lost} has fewer rows than there are folds, and auc needs rows of each class in "
+                "every fold; take fewer folds"
+            )

@@ -14,8 +14,8 @@ class DataSpec:
 
     ``rows`` and ``test_rows`` are the size of a stratified sample, or below 1 its fraction; None keeps all rows.
     ``test_fraction`` is the fraction of training rows held out for testing if the data set has no test rows. ``seed``
-    draws the samples, the folds, and the split of entries that have one. ``zero_based`` and ``scale`` are those of
-    `fwsvm.data.load`.
+    draws the samples, the folds, and the split of entries that have one. ``test`` is a file of test rows; the other
+    fields are those of `fwsvm.data.load`.
     """
 
     name: str
@@ -26,6 +26,8 @@ class DataSpec:
     seed: int = 0
     zero_based: bool | None = None
     scale: str | None = None
+    test: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
-"""From an experiment to its chains: cells along C, each with a run id, which are scheduled as one."""
+"""From an experiment to its chains: cells along C, each with a run id, which are scheduled and resumed as one."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from fwsvm.errors import UsageError
+from fwsvm.experiments import selection
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -15,6 +18,7 @@ from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
+from fwsvm.status import Status
 
 SELECT, FINAL = "select", "final"
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
@@ -31,8 +35,6 @@ class Cell:
     experiment, profile : str
     role : {"select", "final"}
     data : DataSpec
-    dataset : str
-        Its name in rows: `DataSpec` may have another one for it, or a path spelled otherwise.
     fingerprint : str
         Digest that the data must have.
     settings : Settings
@@ -42,6 +44,8 @@ class Cell:
     predecessors : tuple of float or None
         For a run of a chain, which starts where the one before ended: the values of C before it, empty for the first.
         None: it starts cold.
+    dataset : str
+        Its name in rows: `DataSpec` may have another one for it, or a path spelled otherwise.
     """
 
     run_id: str
@@ -60,22 +64,14 @@ class Cell:
     @property
     def label(self) -> str:
         """A short description for progress messages."""
-        s = self.settings
-        asked = settings_columns(s)
+        asked = settings_columns(self.settings)
         words = [self.data.name, method_label(asked["method"], asked["parameters"]), self.role]
         numbers = {
-            "C": s.C,
-            "lambda": s.lambda_,
-            "gamma": s.gamma,
-            "sigma2": s.sigma2,
-            "tolerance": s.tolerance,
+            name: getattr(self.settings, name) for name in ("C", "lambda_", "gamma", "sigma2", "tolerance")
         }
-        words += [f"{name}={value:g}" for name, value in numbers.items() if value is not None]
-        words += (
-            [f"fold {self.part}"] if self.part is not None and self.held_out and self.held_out.folds else []
-        )
-        words += [f"#{self.repetition}"] if self.repetition else []
-        return " ".join(words)
+        words += [f"{name.rstrip('_')}={value:g}" for name, value in numbers.items() if value is not None]
+        words += [f"fold {self.part}"] if self.held_out and self.held_out.folds else []
+        return " ".join([*words, *([f"#{self.repetition}"] if self.repetition else [])])
 
     @property
     def identity_columns(self) -> dict[str, Any]:
@@ -91,15 +87,10 @@ class Cell:
             "repetition": self.repetition,
         }
 
-    @property
-    def requested(self) -> dict[str, Any]:
-        """The requested settings under the names of their columns, for the row of a run without result."""
-        s = self.settings
-        names = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
-        return {**{name: getattr(s, name) for name in names}, "lambda": s.lambda_}
-
 
 Chain = list[Cell]
+Known = Mapping[DataSpec, DataInfo]
+RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
 
 
 def run_id(
@@ -133,20 +124,23 @@ def run_id(
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def search_chains(
-    experiment: Experiment, trials: Iterable[Trial], known: Mapping[DataSpec, DataInfo]
-) -> list[Chain]:
+def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Chain]:
     """Return the chains of all parameter searches, each once: several methods may share a search."""
     found: dict[tuple[str, ...], Chain] = {}
     for trial in trials:
         if trial.selection is not None and not known[trial.data].missing:
             for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data]):
-                found.setdefault(tuple(cell.run_id for cell in chain), chain)
+                found.setdefault(ids(chain), chain)
     return list(found.values())
 
 
+def ids(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Return the run ids of cells."""
+    return tuple(cell.run_id for cell in cells)
+
+
 def selection_chains(
-    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo
+    experiment: Experiment, data: DataSpec, chosen_by: Selection, facts: DataInfo
 ) -> list[Chain]:
     """Return the chains of one selection: each candidate on each part, parts outermost.
 
@@ -158,22 +152,27 @@ def selection_chains(
     UsageError
         There are fewer rows than folds, or no row is held out.
     """
-    rule = selection.held_out
+    rule = chosen_by.held_out
     if facts.rows and rule.parts > facts.rows:
         raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {rule.parts:,} folds")
     if facts.rows and rule.holdout is not None and rule.holdout * facts.rows < 0.5:
         raise UsageError(
             f"{data.name}: no row is held out by holdout {rule.holdout:g} of {facts.rows:,} rows; take a larger part"
         )
-    points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
+    points = [replace(point, seed=experiment.seed) for point in chosen_by.candidates.points()]
+    points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    groups = _split_last([(part, some) for part in range(rule.parts) for some in alike])
+    groups = [(part, some) for part in range(rule.parts) for some in alike]
+    # of an odd number of groups the last is split, so that two or four workers balance
+    if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
+        part, last = groups.pop()
+        groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
     found = []
     for part, some in groups:
-        settings = [replace(point, seed=experiment.seed) for point in some]
-        for chain in _chains(settings) if _goes_on(settings[0]) else [[each] for each in settings]:
-            common = experiment, SELECT, data, facts
-            found.append(_cells(common, chain, warm=_goes_on(settings[0]), held_out=rule, part=part))
+        warm = _goes_on(some[0])
+        for chain in [some] if warm else [[each] for each in some]:
+            template = Cell("", "", "", SELECT, data, "", chain[0], rule, part)
+            found.append(_cells(experiment, facts, template, chain, warm=warm))
     return found
 
 
@@ -187,41 +186,35 @@ def final_chains(
             replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
             for point in trial.finals.points()
         ]
-        for chain in _chains(points) if trial.warm_start else [[point] for point in points]:
-            common = experiment, FINAL, trial.data, facts
-            found.append(_cells(common, chain, warm=trial.warm_start, repetition=repetition))
+        chains: dict[str, list[Settings]] = {}
+        for number, point in enumerate(points):
+            alike = str(replace(point, C=None)) if trial.warm_start else str(number)
+            chains.setdefault(alike, []).append(point)
+        for chain in chains.values():
+            chain.sort(key=lambda point: point.C or 0.0)
+            template = Cell("", "", "", FINAL, trial.data, "", chain[0], repetition=repetition)
+            found.append(_cells(experiment, facts, template, chain, warm=trial.warm_start))
     return found
 
 
 def _cells(
-    common: tuple[Experiment, str, DataSpec, DataInfo],
-    chain: Sequence[Settings],
-    *,
-    warm: bool,
-    held_out: ValidationRule | None = None,
-    part: int | None = None,
-    repetition: int | None = None,
+    experiment: Experiment, facts: DataInfo, template: Cell, chain: Sequence[Settings], *, warm: bool
 ) -> Chain:
     """Return the cells of settings, each of which, if ``warm``, starts where the one before ended."""
-    experiment, role, data, facts = common
+    rule = template.held_out.description if template.held_out is not None else ""
     cells = []
     for number, settings in enumerate(chain):
         before = tuple(each.C or 0.0 for each in chain[:number]) if warm else None
-        rule = held_out.description if held_out is not None else ""
-        what = facts.name, facts.fingerprint, experiment.profile, settings, rule, part, repetition, before
+        what = settings, rule, template.part, template.repetition, before
         cells.append(
-            Cell(
-                run_id=run_id(*what),
+            replace(
+                template,
+                run_id=run_id(facts.name, facts.fingerprint, experiment.profile, *what),
                 experiment=experiment.name,
                 profile=experiment.profile,
-                role=role,
-                data=data,
-                dataset=facts.name,
                 fingerprint=facts.fingerprint,
+                dataset=facts.name,
                 settings=settings,
-                held_out=held_out,
-                part=part,
-                repetition=repetition,
                 predecessors=before,
             )
         )
@@ -236,17 +229,110 @@ def _goes_on(settings: Settings) -> bool:
     return FAMILIES[method(settings.method).family].goes_on and search_of(settings) == "full"
 
 
-def _split_last(search: list[tuple[int, list[Settings]]]) -> list[tuple[int, list[Settings]]]:
-    """Return the groups of one search; of an odd number the last is split, so that two or four workers balance."""
-    if len(search) < MIN_TO_SPLIT or len(search) % 2 == 0 or len(search[-1][1]) < MIN_TO_SPLIT:
-        return search
-    part, last = search[-1]
-    return [*search[:-1], (part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
+class Finals(NamedTuple):
+    """The reported runs of a trial.
+
+    Attributes
+    ----------
+    chains : list of Chain
+    refused : Status or None
+        Of runs that cannot be made, and ``why``.
+    choice : Choice or None
+        The selected parameters.
+    is_open : bool
+        Whether runs of the selection are not finished yet.
+    """
+
+    chains: list[Chain]
+    refused: Status | None = None
+    why: str = ""
+    choice: selection.Choice | None = None
+    is_open: bool = False
 
 
-def _chains(points: Iterable[Settings]) -> list[list[Settings]]:
-    """Return settings grouped into chains that differ in C alone, ascending."""
-    chains: dict[str, list[Settings]] = {}
-    for point in points:
-        chains.setdefault(str(replace(point, C=None)), []).append(point)
-    return [sorted(chain, key=lambda point: point.C or 0.0) for chain in chains.values()]
+def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Finals:
+    """Return the reported runs of a trial, with the parameters that the rows of its search select."""
+    if facts.missing:
+        return Finals(final_chains(experiment, trial, facts), Status.MISSING, facts.missing)
+    if trial.selection is None:
+        return Finals(final_chains(experiment, trial, facts))
+    chains = selection_chains(experiment, trial.data, trial.selection, facts)
+    cells = [cell for chain in chains for cell in chain]
+    none = selection.Choice({}, math.nan, ())
+    choice = selection.choose(trial.selection, cells, rows, facts.rows) if facts.rows else none
+    is_open = not (facts.rows and all(is_done(cell, rows) for cell in cells))
+    chosen = final_chains(experiment, trial, facts, choice.values)
+    return Finals(chosen, Status.ERROR if choice.why_not else None, choice.why_not, choice, is_open)
+
+
+def is_done(cell: Cell, rows: RowsById) -> bool:
+    """Whether a cell has a finished row."""
+    row = rows.get(cell.run_id)
+    return row is not None and Status(row["status"]).done
+
+
+class PlannedRun(NamedTuple):
+    """A cell and its state: a status, "to do", "again", "missing" (no data) or "open".
+
+    A run of a chain that is not finished is made again. The parameters of an open run are not selected yet.
+    """
+
+    cell: Cell
+    state: str
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the run is to be made, as far as is known."""
+        return self.state in {"to do", "again", "open"}
+
+
+def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[PlannedRun]:
+    """Return every cell of the experiment with its state, in the order in which they run."""
+    found: list[PlannedRun] = []
+    for data in experiment.datasets:
+        trials = [trial for trial in experiment.trials if trial.data == data]
+        for chain in search_chains(experiment, trials, known):
+            found += _with_states(chain, rows)
+        for trial in trials:
+            asked = finals(experiment, trial, known[data], rows)
+            state = "missing" if asked.refused is Status.MISSING else "open" if asked.is_open else ""
+            for chain in asked.chains:
+                found += [run._replace(state=state or run.state) for run in _with_states(chain, rows)]
+    # two spellings of a data set ask for the same runs
+    first = {run.cell.run_id: run for run in reversed(found)}
+    return [run for run in found if run.state in {"missing", "open"} or run is first[run.cell.run_id]]
+
+
+def _with_states(chain: Chain, rows: RowsById) -> Iterator[PlannedRun]:
+    whole = all(is_done(cell, rows) for cell in chain)
+    for cell in chain:
+        done = rows[cell.run_id]["status"] if whole else "again"
+        yield PlannedRun(cell, done if is_done(cell, rows) else "to do")
+
+
+def describe(planned: Sequence[PlannedRun]) -> str:
+    """Return the numbers of runs by state, and the sum of the time limits of the remaining ones.
+
+    Time limits bound the training alone: loading, certificates and predictions are not included.
+    """
+    states = Counter(run.state for run in planned)
+    final = sum(run.cell.role == FINAL for run in planned)
+    left = [run.cell.settings.time_limit for run in planned if run.is_left]
+    said = f"{len(planned)} runs: {len(planned) - final} to choose parameters, {final} to report"
+    said += f"; {len(planned) - len(left) - states['missing']} done"
+    said += f", {states['missing']} without data" if states["missing"] else ""
+    said += f", {states['again']} made again with the rest of their chains" if states["again"] else ""
+    if free := left.count(None):
+        return said + f"; {free} have no time limit, so the total time is not known in advance"
+    total = sum(limit or 0.0 for limit in left)
+    return said + (f"; at most {format_duration(total)} by their time limits" if left else "")
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as text: 8 s, 5 min, 3 h 20 min."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    hours = minutes // 60
+    rest = f" {minutes % 60} min" if hours < 100 else ""
+    return f"{minutes} min" if minutes < 100 else f"{hours:,} h{rest}"

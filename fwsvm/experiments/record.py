@@ -1,14 +1,20 @@
-"""One run as a row of results: every column, in order."""
+"""One run as a row of results: every column, in order, with machine, versions and commit of this process."""
 
+import contextlib
+import functools
 import hashlib
+import platform
+import subprocess
 from collections.abc import Mapping
 from dataclasses import fields
 from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+import fwsvm
 from fwsvm import promises
 from fwsvm.data.dataset import Dataset
-from fwsvm.experiments.environment import environment
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.results.columns import COLUMNS, SCHEMA
@@ -21,10 +27,53 @@ from fwsvm.solvers.result import Result
 Row = dict[str, Any]
 
 #: Fields of a result that are columns.
-OF_RESULT = tuple(field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags")
+OF_RESULT = [field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags"]
+REQUESTED = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
 
 
-def data_columns(data: Dataset) -> dict[str, Any]:
+@functools.cache
+def environment() -> dict[str, str]:
+    """Return machine, processor, versions and commit of this process, by column."""
+    return {
+        "machine": platform.node(),
+        "cpu": _cpu(),
+        "blas": _blas(),
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "fwsvm": fwsvm.__version__,
+        "commit": _commit(Path(__file__).parents[2]),
+    }
+
+
+def _cpu() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith(("model name", "Model")):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _blas() -> str:
+    import numpy as np
+    import threadpoolctl
+
+    np.dot(np.ones(2), np.ones(2))  # some libraries are loaded when they are first used
+    libraries = [entry for entry in threadpoolctl.threadpool_info() if entry["user_api"] == "blas"]
+    libraries.sort(key=lambda entry: ("numpy" not in entry["filepath"], entry["filepath"]))
+    return next((f"{entry['internal_api']} {entry['version'] or ''}".strip() for entry in libraries), "")
+
+
+def _commit(top: Path) -> str:
+    if not (top / ".git").exists():
+        return ""
+    words = ["git", "-C", str(top), "rev-parse", "--short=12", "HEAD"]
+    with contextlib.suppress(OSError):  # the machine has no git, or none that may be run
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    return ""
+
+
+def data_columns(data: Dataset) -> Row:
     """Return the columns that describe a data set and its training rows."""
     return {
         "dataset": data.name,
@@ -38,60 +87,55 @@ def data_columns(data: Dataset) -> dict[str, Any]:
     }
 
 
-def sample_columns(data: Dataset, result: Result) -> dict[str, Any]:
-    """Return the columns that describe the rows of a machine of a sample, which are data of their own.
+def sample_columns(data: Row, result: Result) -> Row:
+    """Return the columns that describe the sample that a model was trained on, which is data of its own.
 
     The row then names the problem that its objective and certificate are of.
     """
-    assert result.sample is not None  # noqa: S101  (who asks has looked)
-    drawn = f"{data.fingerprint} sample of {result.sample.rows} rows, seed {result.settings['seed']}"
-    return {"rows": result.sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
+    rows = result.sample.rows if result.sample is not None else 0
+    drawn = f"{data['data_sha256']} sample of {rows} rows, seed {result.settings['seed']}"
+    return {"rows": rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
 
 
-def missing_test_note(data: Dataset, result: Result) -> dict[str, Any]:
-    """Return the message of a run without test accuracy because the test rows cannot be found; else nothing."""
-    return {"message": f"{result.message} {data.lacking}".strip()} if data.lacking else {}
+def known_columns(values: Mapping[str, Any]) -> Row:
+    """Return those of the values that are columns."""
+    return {name: value for name, value in values.items() if name in COLUMNS}
 
 
-def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> Row:
+def row(result: Result | None = None, **more: Any) -> Row:
     """Return the row of one run in this process, with every column in order.
 
     Parameters
     ----------
-    data : mapping
-        Columns that describe the data, see `data_columns`.
     result : Result, optional
         The result of the run; without it ``more`` has status, message and the requested settings.
     more : values by column name
-        The rest: identity, accuracies, times. They take precedence over ``result``.
+        The rest: data, identity, accuracies, times. They take precedence over ``result``.
 
     Raises
     ------
     TypeError
         A value for a column that does not exist.
     """
-    values: Row = dict.fromkeys(COLUMNS) | {"schema": SCHEMA}
-    values |= environment().as_columns()
-    if result is not None:
-        values |= {name: value for name, value in result.settings.items() if name in COLUMNS}
-        values |= {name: getattr(result, name) for name in OF_RESULT}
-        values["status"] = str(result.status)
-    unknown = [name for name in (*data, *more) if name not in COLUMNS]
-    if unknown:
-        raise TypeError(f"runs.csv has no column {', '.join(unknown)}")
-    values |= dict(data) | more
-    if result is not None:
-        values["flags"] = " ".join([*(values["flags"] or "").split(), *_flags(result)]) or None
-    return values
-
-
-def _flags(result: Result) -> list[str]:
+    if unknown := more.keys() - COLUMNS:
+        raise TypeError(f"runs.csv has no column {', '.join(sorted(unknown))}")
+    values: Row = dict.fromkeys(COLUMNS) | {"schema": SCHEMA} | environment()
+    if result is None:
+        return values | more
+    values |= known_columns(result.settings) | {name: getattr(result, name) for name in OF_RESULT}
+    values |= {"status": str(result.status)} | more
     numbers = result.objective, result.gap, result.relative_gap, result.gap_kind
-    found = promises.gap_flags(*numbers) if result.status.done else []
-    return [*found, *result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
+    flags = [*(values["flags"] or "").split(), *(promises.gap_flags(*numbers) if result.status.done else [])]
+    flags += [*result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
+    return values | {"flags": " ".join(flags) or None}
 
 
-def settings_columns(settings: Settings) -> dict[str, Any]:
+def requested(settings: Settings) -> Row:
+    """Return the requested settings, for the row of a run without result."""
+    return {name: getattr(settings, name) for name in REQUESTED} | {"lambda": settings.lambda_}
+
+
+def settings_columns(settings: Settings) -> Row:
     """Return the columns method, protocol, parameters, time_limit and max_iterations of a run.
 
     The protocol is empty for methods that neither sample rows nor stop by the MEB rule.
@@ -99,14 +143,13 @@ def settings_columns(settings: Settings) -> dict[str, Any]:
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     has_protocol = "sampled" in family.searches or "meb" in chosen.stops
+    most = family.iteration_cap if settings.max_iterations is None else settings.max_iterations
     return {
         "method": chosen.name,
         "protocol": settings.protocol if has_protocol else None,
         "parameters": as_json(changed_parameters(settings)),
         "time_limit": settings.time_limit,
-        "max_iterations": family.iteration_cap
-        if settings.max_iterations is None
-        else settings.max_iterations,
+        "max_iterations": most,
     }
 
 

@@ -1,29 +1,32 @@
 """Run one cell or a chain of cells along C: train, certify, measure accuracies, make rows.
 
-`run_one` serves every run that starts by itself: of ``fwsvm train``, of a fold, of an experiment. `run_chain` serves
-runs on the same rows that differ in C alone, each of which starts where the one before ended. `run_cells` makes the
-records of an experiment's cells by either.
+`run_one` serves every run that starts by itself: of ``fwsvm train``, of a fold, of an experiment, here or on a cluster.
+`run_chain` serves runs on the same rows that differ in C alone, each of which starts where the one before ended.
+`run_cells` makes the records of an experiment's cells by either.
 """
 
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fwsvm import promises
 from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.catalogue import scaled
-from fwsvm.data.dataset import Dataset
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError, UsageError
-from fwsvm.experiments import accuracy, record, samples
-from fwsvm.experiments.plan import FINAL, Cell, run_id
+from fwsvm.experiments import record, samples
+from fwsvm.experiments.plan import FINAL, SELECT, Cell, run_id
 from fwsvm.experiments.record import Row, settings_columns
 from fwsvm.experiments.validation import divided, validation_mask
 from fwsvm.phases import Phase, enter
+from fwsvm.problems.features import fitted
+from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
-from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
 from fwsvm.solvers.c_path import CPath, Run
@@ -32,7 +35,15 @@ from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import TracePoint
 
+if TYPE_CHECKING:
+    from fwsvm.experiments.cluster_training import RemoteRows
+
+#: Rows to train and to test on, wherever they are.
+TrainingRows: TypeAlias = "LocalRows | RemoteRows"
 CellWatch = Callable[[Cell, Progress], None]
+MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
+#: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
+UNMEASURED = (FwsvmError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -46,8 +57,7 @@ class Resources:
 
     def applied(self, settings: Settings) -> Settings:
         """Return settings with these threads and this memory."""
-        threads = settings.threads if self.threads is None else self.threads
-        cache_mib = settings.cache_mib if self.cache_mib is None else self.cache_mib
+        threads, cache_mib = self.threads or settings.threads, self.cache_mib or settings.cache_mib
         return replace(settings, threads=threads, cache_mib=cache_mib)
 
 
@@ -66,27 +76,59 @@ class Record:
         return Status(self.row["status"])
 
 
-class ChainRun(NamedTuple):
-    """A run of a chain: its place, its result or the error that ended it, and columns of its row."""
+class LocalRows:
+    """A data set in this process; unscaled rows are scaled as the data set says."""
 
-    place: int
-    result: Result | None
-    columns: Row
-    error: BaseException | None = None
+    def __init__(self, data: Dataset) -> None:
+        self.data = data = scaled(data)
+        self.codes = encode(data.train.labels, data.classes)
+        self.columns = record.data_columns(data)  # that describe the data
+        self.identity = data.fingerprint  # of the data, in run ids
+        self.counts = np.bincount(self.codes)  # training rows of each class, shape (K,)
+        self.lacking = data.lacking if data.test is None else ""  # why there are no test rows
+        self.test_count = 0 if data.test is None else data.test.rows
+
+    def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
+        """Return the result of training."""
+        train = self.data.train
+        result = fit(train.X, self.codes, self.data.classes, settings, watch=watch, resolved=resolved)
+        zero_based = None if is_given(settings.kernel) else train.zero_based
+        return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
+
+    def training_accuracy(self, result: Result) -> float | None:
+        """Return the training accuracy, unless predicting could outlast the training."""
+        model, train = result.model, self.data.train
+        if result.sample is not None:
+            return None
+        if isinstance(model, KernelModel) and float(train.rows) * model.counts.sum() > MAX_KERNEL_VALUES:
+            return None
+        return accuracy(result, train, self.data.classes)
+
+    def test_accuracy(self, result: Result) -> float | None:
+        """Return the test accuracy."""
+        test = self.data.test
+        return accuracy(result, test, self.data.classes) if test is not None and self.test_count else None
+
+
+def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> float:
+    """Return the fraction of rows whose label a model predicts."""
+    enter(Phase.PREDICT)
+    X, _ = fitted(table.X, result.model.features)
+    predicted = result.model.predict(X, int(result.settings["threads"]))
+    return float(np.mean(predicted == encode(table.labels, classes)))
 
 
 def run_one(
-    data: Dataset, settings: Settings, watch: Watch | None = None, resolved: Resolved | None = None,
+    rows: TrainingRows, settings: Settings, watch: Watch | None = None, resolved: Resolved | None = None,
     *, identity: Mapping[str, Any] | None = None, measure_training: bool = True,
 ) -> tuple[Result, Row]:  # fmt: skip
-    """Train on a data set, measure accuracies, and return the result and its row.
+    """Train, measure accuracies, and return the result and its row.
 
     An accuracy that cannot be computed is empty, and the message says why.
 
     Parameters
     ----------
-    data : Dataset
-        Unscaled rows are scaled first, as the data set says (`fwsvm.data.catalogue.scaled`).
+    rows : TrainingRows
     settings : Settings
     watch : callable, optional
         Receives the progress.
@@ -97,62 +139,86 @@ def run_one(
     measure_training : bool
         Whether to compute the training accuracy.
     """
-    data = scaled(data)
     started = utc_now()
     reset_peak_memory()
-    codes = encode(data.train.labels, data.classes)
-    result = fit(data.train.X, codes, data.classes, settings, watch=watch, resolved=resolved)
-    result = result.with_rows(
-        ranges=data.train.ranges,
-        feature_names=data.train.feature_names,
-        zero_based=None if is_given(settings.kernel) else data.train.zero_based,
-    )
-    more: Row = {
-        **_identity(data, settings),
+    result = rows.train(settings, watch, resolved)
+    more = {
+        **rows.columns,
+        **identity_of(rows, settings),
         **(identity or {}),
         "started_utc": started,
         "peak_memory_mib": peak_memory_mib(),
     }
     if result.sample is not None:
-        more |= record.sample_columns(data, result)
-        more["run_id"] = run_id(data.name, more["data_sha256"], "", settings)
-    try:
-        if measure_training and result.sample is None and not accuracy.is_costly(result, data.train):
-            result, known = accuracy.on_training_rows(
-                result, lambda of: accuracy.accuracy(of, data.train, data.classes), np.bincount(codes)
-            )
-            more |= known
-        if data.test is None:
-            more |= record.missing_test_note(data, result)
-        elif data.test.rows:
-            result, known = accuracy.on_test_rows(result, data.test, data.classes)
-            more |= known
-    except KeyboardInterrupt:
-        result = accuracy.interrupted(result)
-    return result, record.row(record.data_columns(data), result, **more)
+        more |= record.sample_columns(rows.columns, result)
+        more["run_id"] = run_id(more["dataset"], more["data_sha256"], "", settings)
+    result, known = measured(rows, result, ("training", "test") if measure_training else ("test",))
+    return result, record.row(result, **more | known)
 
 
-def error_row(data: Dataset, settings: Settings, resolved: Resolved, message: str) -> Row:
+def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple[Result, Row]:
+    """Return a result, and its accuracies as columns.
+
+    Where one cannot be computed there is none, and the message says why: the model is no worse for it.
+    """
+    known: Row = {}
+    measures = {"training": rows.training_accuracy, "test": rows.test_accuracy}
+    for which in wanted:
+        begun = time.perf_counter()
+        try:
+            found = measures[which](result)
+        except UNMEASURED as error:
+            flag = promises.TEST_UNMEASURED if which == "test" else promises.TRAIN_UNMEASURED
+            result = unmeasured(result, f"The {which} accuracy", error, flag)
+            continue
+        except KeyboardInterrupt:
+            said = f"{result.message} Interrupted while rows were predicted."
+            return replace(result, status=Status.INTERRUPTED, message=said), known
+        if found is None:
+            continue
+        if which == "test":
+            known |= {"test_accuracy": found, "predict_seconds": time.perf_counter() - begun}
+            continue
+        known["train_accuracy"] = found
+        if note := promises.accuracy_warning(found, rows.counts.tolist()):
+            flags = (*result.flags, promises.BELOW_MAJORITY)
+            result = replace(result, message=f"{result.message} {note}", flags=flags)
+    return result, known | ({"message": f"{result.message} {rows.lacking}"} if rows.lacking else {})
+
+
+def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
+    """Return a result whose message says why something is not known."""
+    why = ran_out(error) if isinstance(error, MemoryError) else str(error)
+    message = f"{result.message} {what} could not be computed: {why}."
+    return replace(result, message=message, flags=(*result.flags, *flags))
+
+
+def error_row(rows: TrainingRows, settings: Settings, resolved: Resolved, message: str) -> Row:
     """Return the row of a run on loaded data that an error ended."""
-    asked = {name: value for name, value in resolved.as_columns().items() if name in COLUMNS}
-    more = {
-        **_identity(data, settings),
-        "status": str(Status.ERROR),
-        "message": message,
-        "started_utc": utc_now(),
-    }
-    return record.row(record.data_columns(data), **asked | more)
+    asked = record.known_columns(resolved.as_columns())
+    ended = {"status": str(Status.ERROR), "message": message, "started_utc": utc_now()}
+    return record.row(**asked | rows.columns | identity_of(rows, settings) | ended)
 
 
-def _identity(data: Dataset, settings: Settings) -> Row:
-    """Return the columns that say which run a reported run by itself is."""
+def identity_of(rows: TrainingRows, settings: Settings, held_out: str = "", part: int | None = None) -> Row:
+    """Return the columns that say which run it is, by default a reported run by itself."""
     return {
-        "run_id": run_id(data.name, data.fingerprint, "", settings),
+        "run_id": run_id(rows.columns["dataset"], rows.identity, "", settings, held_out, part),
         **settings_columns(settings),
-        "role": FINAL,
+        "role": SELECT if held_out else FINAL,
+        "fold": part,
         "parallel_cells": 1,
         "shared": False,
     }
+
+
+class ChainRun(NamedTuple):
+    """A run of a chain: its place, its result or the error that ended it, and columns of its row."""
+
+    place: int
+    result: Result | None
+    columns: Row
+    error: BaseException | None = None
 
 
 def run_chain(
@@ -181,8 +247,7 @@ def run_chain(
     KeyboardInterrupt
         After the interrupted run was yielded.
     """
-    codes = encode(data.train.labels, data.classes)
-    weight = chain[0].class_weight
+    codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
     path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=True, columns=columns)
     waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
     together: list[Run] = []  # of the next places, trained together
@@ -224,21 +289,31 @@ def run_chain(
 
 
 def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row]]) -> Iterator[ChainRun]:
-    """Yield trained runs, after computing their certificates and test accuracies together."""
-    results: list[Result | None] = [None] * len(waiting)
+    """Yield trained runs, after computing their certificates and test accuracies together.
+
+    Their seconds of prediction are equal shares of the whole.
+    """
+    accuracies: list[Row] = [{} for _ in waiting]
     try:
         certified = path.certify([run for _, run, _ in waiting])
-        results = [result for _, result in certified]
-        found: list[Row] = [{} for _ in waiting]
-        if data.test is not None and data.test.rows:
-            found = accuracy.of_path(path, certified, data.test, data.classes)
-    except (Exception, KeyboardInterrupt) as error:
-        for (place, _, known), result in zip(waiting, results, strict=True):
-            yield ChainRun(place, result, known, error)
-        if isinstance(error, KeyboardInterrupt):
-            raise
+        if data.test is not None and data.test.rows and waiting:
+            enter(Phase.PREDICT)
+            begun = time.perf_counter()
+            X, _ = fitted(data.test.X, path.X.shape[1])
+            codes = encode(data.test.labels, data.classes)
+            decided = list(path.decisions(certified, X))
+            seconds = (time.perf_counter() - begun) / len(decided)
+            accuracies = [
+                {
+                    "test_accuracy": float(np.mean(result.model.choose(decision) == codes)),
+                    "predict_seconds": seconds,
+                }
+                for (_, result), decision in zip(certified, decided, strict=True)
+            ]
+    except Exception as error:  # noqa: BLE001 - it becomes rows
+        yield from (ChainRun(place, None, known, error) for place, _, known in waiting)
         return
-    for (place, _, known), result, more in zip(waiting, results, found, strict=True):
+    for (place, _, known), (_, result), more in zip(waiting, certified, accuracies, strict=True):
         yield ChainRun(place, result, known | more)
     if any(result.status is Status.INTERRUPTED for _, result in certified):
         raise KeyboardInterrupt
@@ -246,7 +321,7 @@ def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row
 
 def run_cells(
     cells: Sequence[Cell], resources: Resources, watch: CellWatch | None = None, dataset: Dataset | None = None,
-    on_start: Callable[[Cell], None] | None = None, columns: ColumnStore | None = None,
+    on_start: Callable[[Cell], None] = lambda _: None, columns: ColumnStore | None = None,
 ) -> Iterator[Record]:  # fmt: skip
     """Run the cells of a chain and yield their records in order; every cell gets one.
 
@@ -258,64 +333,59 @@ def run_cells(
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-    first = cells[0]
-    if on_start is not None:
-        on_start(first)
+
+    def start(place: int) -> Watch | None:
+        if place:
+            on_start(cells[place])
+        return (lambda progress: watch(cells[place], progress)) if watch is not None else None
+
+    on_start(cells[0])
     try:
-        data = _data_of(first, resources, dataset)
+        rows = LocalRows(_data_of(cells[0], resources, dataset))
+    except KeyboardInterrupt:
+        yield interrupted_record(cells[0])
+        raise
+    except Exception as error:  # noqa: BLE001 - it becomes rows
+        for cell in cells:
+            yield _error_record(cell, error, Status.MISSING if isinstance(error, DataError) else Status.ERROR)
+        return
+    common = rows.columns | {"parallel_cells": resources.parallel_cells}
+    asked = [resources.applied(cell.settings) for cell in cells]
+    if cells[0].predecessors is None:
+        runs: Iterator[ChainRun] = _single(cells[0], rows, asked[0], start(0), common)
+    else:
+        runs = run_chain(rows.data, asked, start=start, columns=columns)
+    for run in runs:
+        cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
+        if isinstance(run.error, KeyboardInterrupt):
+            yield interrupted_record(cell, **more)
+        elif run.result is None:
+            yield _error_record(cell, run.error, **more)
+        elif cells[0].predecessors is None:
+            yield Record(cell, run.columns, run.result.trace)
+        else:
+            wanted = ("training",) if cell.role == FINAL else ()
+            result, known = measured(rows, run.result, wanted)
+            yield Record(cell, record.row(result, **more | known), result.trace)
+
+
+def _single(
+    cell: Cell, rows: LocalRows, settings: Settings, watch: Watch | None, common: Row
+) -> Iterator[ChainRun]:
+    """Yield the run of a cell that starts by itself."""
+    identity = {**cell.identity_columns, "parallel_cells": common["parallel_cells"]}
+    try:
+        result, row = run_one(rows, settings, watch, identity=identity, measure_training=cell.role == FINAL)
     except (Exception, KeyboardInterrupt) as error:
-        for cell in cells[:1] if isinstance(error, KeyboardInterrupt) else cells:
-            yield _error_record(cell, error, is_loaded=False)
+        yield ChainRun(0, None, {}, error)
         if isinstance(error, KeyboardInterrupt):
             raise
         return
-    common = record.data_columns(data) | {"parallel_cells": resources.parallel_cells}
-    if first.predecessors is None:
-        made = _single(first, data, resources, watch, common)
-        yield made
-        if made.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        return
-
-    def start(place: int) -> Watch | None:
-        if on_start is not None and place:
-            on_start(cells[place])
-        return _watch_of(cells[place], watch)
-
-    asked = [resources.applied(cell.settings) for cell in cells]
-    for run in run_chain(data, asked, start=start, columns=columns):
-        cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
-        if run.error is not None or run.result is None:
-            yield _error_record(cell, run.error, run.result, **more)
-            continue
-        result = run.result
-        if cell.role == FINAL and not accuracy.is_costly(result, data.train):
-            codes = encode(data.train.labels, data.classes)
-            result, known = accuracy.on_training_rows(
-                result, lambda of: accuracy.accuracy(of, data.train, data.classes), np.bincount(codes)
-            )
-            more |= known
-        note = record.missing_test_note(data, result) if data.test is None else {}
-        yield Record(cell, record.row({}, result, **more, **note), result.trace)
-
-
-def _single(cell: Cell, data: Dataset, resources: Resources, watch: CellWatch | None, common: Row) -> Record:
-    """Return the record of a cell that starts by itself."""
-    identity = {**cell.identity_columns, "parallel_cells": resources.parallel_cells}
-    try:
-        result, row = run_one(
-            data, resources.applied(cell.settings), _watch_of(cell, watch),
-            identity=identity, measure_training=cell.role == FINAL,
-        )  # fmt: skip
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it becomes a row
-        return _error_record(cell, error, **common)
     if cell.role != FINAL and row["test_accuracy"] is None and result.status.done:
         row |= {"status": str(Status.ERROR)}  # it was made for that number alone
-    return Record(cell, row, result.trace)
-
-
-def _watch_of(cell: Cell, watch: CellWatch | None) -> Watch | None:
-    return (lambda progress: watch(cell, progress)) if watch is not None else None
+    yield ChainRun(0, result, row)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:
@@ -324,8 +394,6 @@ def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset
         raise UsageError(
             f"experiments do not train by {cell.settings.method}; `fwsvm train` and Python's train do"
         )
-    if is_given(cell.settings.kernel):
-        raise UsageError("experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have")
     enter(Phase.LOAD)
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
@@ -340,42 +408,32 @@ def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset
 
 
 def _error_record(
-    cell: Cell,
-    error: BaseException | None,
-    result: Result | None = None,
-    *,
-    is_loaded: bool = True,
-    **more: Any,
+    cell: Cell, error: BaseException | None, status: Status = Status.ERROR, **more: Any
 ) -> Record:
-    """Return the record of a run that an error ended; it is missing if its data could not be loaded."""
-    if isinstance(error, KeyboardInterrupt):
-        return interrupted_record(cell, result, **more)
+    """Return the record of a run that an error ended."""
     if isinstance(error, FwsvmError):
-        status = Status.MISSING if isinstance(error, DataError) and not is_loaded else Status.ERROR
-        return failure_record(cell, status, str(error), "", result, **more)
+        return failure_record(cell, status, str(error), **more)
     if isinstance(error, MemoryError):
-        return failure_record(cell, Status.ERROR, ran_out(error), "", result, **more)
-    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    text = "".join(traceback.format_exception(error)) if error is not None else ""
-    return failure_record(cell, Status.ERROR, message, text, result, **more)
+        return failure_record(cell, status, ran_out(error), **more)
+    message = f"{type(error).__name__}: {error}".removesuffix(": ")
+    text = "".join(traceback.format_exception(error))
+    return replace(failure_record(cell, status, message, **more), failure=text)
 
 
-def failure_record(
-    cell: Cell, status: Status, message: str, failure: str = "", result: Result | None = None, **more: Any
-) -> Record:
-    """Return the record of a run without result, or of one that was interrupted after training."""
-    known = {"started_utc": utc_now(), **cell.identity_columns, **more}
-    known |= {} if result is not None else cell.requested
+def failure_record(cell: Cell, status: Status, message: str, **more: Any) -> Record:
+    """Return the record of a run without result."""
     known = {
         "dataset": cell.dataset or cell.data.name,
         "data_sha256": cell.fingerprint,
         "shared": False,
-    } | known
-    row = record.row({}, result, **known | {"status": str(status), "message": message})
-    return Record(cell, row, result.trace if result is not None else (), failure)
+        "started_utc": utc_now(),
+        **record.requested(cell.settings),
+        **cell.identity_columns,
+        **more,
+    }
+    return Record(cell, record.row(**known | {"status": str(status), "message": message}))
 
 
-def interrupted_record(cell: Cell, result: Result | None = None, **more: Any) -> Record:
-    """Return the record of a run that was interrupted, with the point that it had reached or without any."""
-    said = Status.INTERRUPTED.sentence if result is not None else "Interrupted; this run has no result yet."
-    return failure_record(cell, Status.INTERRUPTED, said, "", result, **more)
+def interrupted_record(cell: Cell, **more: Any) -> Record:
+    """Return the record of a run that was interrupted before it had a result."""
+    return failure_record(cell, Status.INTERRUPTED, "Interrupted; this run has no result yet.", **more)

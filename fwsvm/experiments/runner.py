@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fwsvm import exit_codes
-from fwsvm.experiments import plan, selection
+from fwsvm.experiments import plan
 from fwsvm.experiments.executors import Executor
-from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
-from fwsvm.experiments.plan import Cell, Chain
+from fwsvm.experiments.experiment import Experiment, Trial
+from fwsvm.experiments.plan import Cell, Chain, Known, ids
 from fwsvm.experiments.run import Record, failure_record
-from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.files.lock import held_back
@@ -43,29 +42,6 @@ class _FailFast(Exception):  # noqa: N818 - not an error
 
 
 @dataclass
-class RunReport:
-    """The outcome of running an experiment: the reported cells in order, and the status of each run."""
-
-    finals: list[Cell] = field(default_factory=list)
-    ended: dict[str, str] = field(default_factory=dict)  # status by run id
-    interrupted: bool = False
-
-    @property
-    def statuses(self) -> Counter[str]:
-        """The number of runs of each status."""
-        return Counter(self.ended.values())
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of ``fwsvm grid``."""
-        if self.interrupted:
-            return exit_codes.INTERRUPTED
-        if self.statuses[Status.ERROR]:
-            return exit_codes.FAILED
-        return exit_codes.DATA if self.statuses[Status.MISSING] else 0
-
-
-@dataclass
 class Runner:
     """One run of an experiment, which may continue an earlier one.
 
@@ -84,10 +60,15 @@ class Runner:
         Run the reported runs in parallel, too.
     reusable : mapping of run id to ReusableRun
         Finished runs of other folders, which are copied instead of run.
+    finals : list of Cell
+        The reported cells, in order.
+    statuses : dict of run id to str
+        How each run ended.
+    interrupted : bool
     """
 
     experiment: Experiment
-    known: Mapping[DataSpec, DataInfo]
+    known: Known
     store: ResultsStore
     executor: Executor
     reporter: Reporter
@@ -95,24 +76,49 @@ class Runner:
     fail_fast: bool = False
     beside: bool = False
     reusable: Mapping[str, ReusableRun] = field(default_factory=dict)
-    report: RunReport = field(default_factory=RunReport)
-    _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
+    finals: list[Cell] = field(default_factory=list)
+    statuses: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
 
-    def run(self) -> RunReport:
-        """Run the experiment and return its outcome."""
-        slots = self.executor.slots
-        batches = [[data] for data in self.experiment.datasets] if slots == 1 else [self.experiment.datasets]
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of runs of each status."""
+        return Counter(self.statuses.values())
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of ``fwsvm grid``."""
+        if self.interrupted:
+            return exit_codes.INTERRUPTED
+        if self.counts[Status.ERROR]:
+            return exit_codes.FAILED
+        return exit_codes.DATA if self.counts[Status.MISSING] else 0
+
+    def run(self) -> None:
+        """Run the experiment."""
+        slots, every = self.executor.slots, self.experiment.datasets
+        announced: list[tuple[str, Choice]] = []  # several methods may share a search
         try:
-            for batch in batches:
+            for batch in [[data] for data in every] if slots == 1 else [every]:
                 trials = [trial for trial in self.experiment.trials if trial.data in batch]
                 self._run_chains(plan.search_chains(self.experiment, trials, self.known), at_once=slots)
-                finals = [chain for trial in trials for chain in self._finals(trial)]
-                self._run_chains(finals, at_once=slots if self.beside else 1)
+                chains: list[Chain] = []
+                for trial in trials:
+                    asked = plan.finals(self.experiment, trial, self.known[trial.data], self.store.rows)
+                    self.finals += [cell for chain in asked.chains for cell in chain]
+                    if asked.refused is not None:
+                        for cell in [cell for chain in asked.chains for cell in chain]:
+                            self._record_refused(cell, asked.refused, asked.why)
+                        continue
+                    chains += asked.chains
+                    if asked.choice is not None and (trial.data.name, asked.choice) not in announced:
+                        announced.append((trial.data.name, asked.choice))
+                        self._announce(trial, asked.choice)
+                self._run_chains(chains, at_once=slots if self.beside else 1)
         except KeyboardInterrupt:
-            self.report.interrupted = True
+            self.interrupted = True
         except _FailFast:
             self._note("stopped at the first failure (--fail-fast)")
-        return self.report
 
     def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
         """Run the chains that are not finished."""
@@ -121,10 +127,9 @@ class Runner:
             for cell in chain:
                 self._reuse(cell)
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
-                for cell in chain:
-                    self.report.ended[cell.run_id] = self.store.rows[cell.run_id]["status"]
+                self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
             else:
-                left.setdefault(tuple(cell.run_id for cell in chain), chain)
+                left.setdefault(ids(chain), chain)
         if left:
             # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
             at_once = min(at_once, len(chains))
@@ -138,55 +143,33 @@ class Runner:
             self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
 
     def _deliver(self, record: Record) -> None:
-        """Store a record; the run may have a row already, which a chain that begins again replaces."""
-        cell, status = record.cell, record.status
-        if cell.run_id not in self.report.ended or not Status(self.report.ended[cell.run_id]).done:
+        """Store a record; a finished run of a chain that begins again keeps its row."""
+        cell = record.cell
+        if cell.run_id not in self.statuses or not Status(self.statuses[cell.run_id]).done:
             with held_back():  # a finished run is not lost
-                failure = {"failure": record.failure} if record.failure else {}
-                self.store.add(record.row, record.trace)
-                self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
-                self.report.ended[cell.run_id] = status
+                self._store(record)
                 self.reporter.ended(record)
-        if status is Status.ERROR:
+        if record.status is Status.ERROR:
             self._note_error(record)
 
-    def _finals(self, trial: Trial) -> list[Chain]:
-        """Return the chains of the reported runs of a trial; of those that cannot run, record why and return none."""
-        facts = self.known[trial.data]
-        status, why, values = Status.MISSING, facts.missing, {}
-        if trial.selection is not None and not why:
-            choice = self._choice(trial, facts)
-            status, why, values = Status.ERROR, choice.why_not, dict(choice.values)
-        chains = plan.final_chains(self.experiment, trial, facts, values)
-        cells = [cell for chain in chains for cell in chain]
-        self.report.finals += cells
-        if not why:
-            return chains
-        for cell in cells:
-            self._record_refused(cell, status, why)
-        return []
-
-    def _choice(self, trial: Trial, facts: DataInfo) -> Choice:
-        """Return the selected parameters of a trial; they are announced once, though several methods may share them."""
-        assert trial.selection is not None  # noqa: S101 - the caller asks only then
-        chains = plan.selection_chains(self.experiment, trial.data, trial.selection, facts)
-        cells = [cell for chain in chains for cell in chain]
-        key = tuple(cell.run_id for cell in cells)
-        if key not in self._choices:
-            self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)
-            self._announce(trial, self._choices[key])
-        return self._choices[key]
+    def _store(self, record: Record) -> None:
+        failure = {"failure": record.failure} if record.failure else {}
+        cell, status = record.cell, record.status
+        self.store.add(record.row, record.trace)
+        self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
+        self.statuses[cell.run_id] = status
 
     def _announce(self, trial: Trial, chosen: Choice) -> None:
-        if chosen.why_not:
-            return
-        words = selection.describe(chosen.values)
-        held_out = trial.selection.held_out.description if trial.selection is not None else ""
-        self.store.log("selected", dataset=trial.data.name, values=chosen.values, accuracy=chosen.accuracy)
-        self._note(f"{trial.data.name}: {words} ({100 * chosen.accuracy:.2f} % right, {held_out})")
-        for name in chosen.on_edge:
-            edge = f"{name} = {chosen.values[name]:g} lies on the edge of the values tried"
-            self._note(f"{trial.data.name}: warning: {edge}; a better one may lie beyond")
+        assert trial.selection is not None  # noqa: S101 - there is a choice
+        name, values = trial.data.name, chosen.values
+        words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
+        self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
+        self._note(
+            f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {trial.selection.held_out.description})"
+        )
+        for key in chosen.on_edge:
+            edge = f"{key} = {values[key]:g} lies on the edge of the values tried"
+            self._note(f"{name}: warning: {edge}; a better one may lie beyond")
 
     def _note(self, said: str) -> None:
         self.store.log("note", said=said)
@@ -199,12 +182,11 @@ class Runner:
         """
         if self.store.done(cell.run_id):
             return
-        row = self.store.rows.get(cell.run_id, {})
+        known = self.store.rows.get(cell.run_id, {})
         record = failure_record(cell, status, why)
-        self.report.ended[cell.run_id] = status
-        if (row.get("status"), row.get("message")) != (status, record.row["message"]):
-            self.store.add(record.row)
-            self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status)
+        self.statuses[cell.run_id] = status
+        if (known.get("status"), known.get("message")) != (status, record.row["message"]):
+            self._store(record)
         if status is Status.ERROR:
             self.reporter.ended(record)
             self._note_error(record)

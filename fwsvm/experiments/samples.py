@@ -103,6 +103,8 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     """
     found = data.load(
         wanted.name,
+        test=wanted.test,
+        label=wanted.label,
         source=wanted.source,
         seed=wanted.seed,
         offline=offline,

@@ -11,25 +11,22 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import yaml
 
 from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError, shown
-from fwsvm.experiments.environment import environment
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.record import Row
+from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
-from fwsvm.files.yaml_files import read_yaml
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import bytes_of, no_results, present, refuse_reference
-from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, read_trace, records
+from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, records
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
@@ -40,8 +37,7 @@ WRITTEN_BY = ", by fwsvm "  # in the first line of configurations that are writt
 VERSIONS = ("fwsvm", "numpy", "numba")
 
 
-@dataclass(frozen=True)
-class ReusableRun:
+class ReusableRun(NamedTuple):
     """A finished run of another results folder: its row and that folder."""
 
     row: TextRow
@@ -66,30 +62,31 @@ class ResultsStore:
         self.rows: dict[str, TextRow] = {}
         self.notices: list[str] = []
         self._open = contextlib.ExitStack()
-        self._file = self._log = -1
+        self._streams: dict[str, BinaryIO] = {}
 
     def __enter__(self) -> Self:
         """Lock the folder, read its rows and truncate an incomplete last line."""
         refuse_reference(self.folder)
         try:
-            (self.folder / "traces").mkdir(parents=True, exist_ok=True)
-            self._open.enter_context(exclusive(self.runs, ResultsError, wait=False))
+            with _writing(self.folder):
+                (self.folder / "traces").mkdir(parents=True, exist_ok=True)
+                self._open.enter_context(exclusive(self.runs, ResultsError, wait=False))
         except BlockingIOError:
             raise ResultsError(
                 f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"
             ) from None
-        except OSError as error:
-            raise _unwritable(self.folder, error) from error
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.push(self._open)
             table = read_table(self.runs, self.notices)
             self.rows = _by_run(table)
             self.notices += _of_other_versions(self.rows.values())
-            self._prepare(table)
-            self._file = self._append_to(self.runs)
-            self._log = self._append_to(self.folder / "log.jsonl")
-        except BaseException:
-            self._open.close()
-            raise
+            if table is None or table.header != tuple(COLUMNS):
+                held = [] if table is None else table.frame.to_numpy().tolist()
+                with replacing(self.runs, WriteError) as stream:
+                    stream.writelines(map(_csv_line, [COLUMNS, *held]))
+            for name in ("runs.csv", "log.jsonl"):
+                self._append_to(name)
+            undo.pop_all()
         return self
 
     def __exit__(
@@ -116,79 +113,70 @@ class ResultsStore:
 
     def copy_from(self, run: ReusableRun, cell: Cell) -> None:
         """Write a run of another folder, and its trace, as this cell."""
-        run_id = run.row["run_id"]
-        if read_trace(run.folder, run_id) is not None:
-            name = f"traces/{run_id}.csv"
+        name = f"traces/{run.row['run_id']}.csv"
+        if present(run.folder / name):
             write_whole(self.folder / name, bytes_of(run.folder / name))
         self._add_fields({**run.row, "experiment": cell.experiment})
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
         record = {"time": utc_now(), "event": event, **facts}
-        self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
+        self._write("log.jsonl", json.dumps(record, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
         """Write the experiment; other experiments of the folder, and files of users, keep theirs.
 
         The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
         """
+        named = yaml.safe_dump({"name": resolved["name"]}, allow_unicode=True).strip()
         numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
-        paths = itertools.chain([self.folder / "experiment.yaml"], numbered)
-        path = next(p for p in paths if not present(p) or _is_config_of(p, str(resolved["name"])))
+        for path in itertools.chain([self.folder / "experiment.yaml"], numbered):
+            head = path.read_text("utf-8", errors="replace").splitlines()[:2] if path.is_file() else []
+            if not present(path) or (head[1:] == [named] and WRITTEN_BY in head[0]):
+                break
         with replacing(path, WriteError) as stream:
             # a file's name, which the comment has, may have line breaks or no UTF-8
             stream.write(f"# {ascii(comment)[1:-1]}{WRITTEN_BY}{__version__}\n")
-            yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
+            yaml.safe_dump({"name": ""} | dict(resolved), stream, sort_keys=False, allow_unicode=True)
 
     def _add_fields(self, row: TextRow) -> None:
-        self._write(self._file, self.runs, _csv_line(row.values()))
+        self._write("runs.csv", _csv_line(row.values()))
         keep_latest(self.rows, row)
 
-    def _prepare(self, table: ResultsTable | None) -> None:
-        """Make runs.csv one to which rows of this version can be appended: with a header, and all of its columns."""
-        if table is None or table.header != tuple(COLUMNS):
-            held = [] if table is None else table.frame.to_numpy().tolist()
-            with replacing(self.runs, WriteError) as stream:
-                stream.writelines(map(_csv_line, [COLUMNS, *held]))
-        elif table.torn:
-            try:
-                os.truncate(self.runs, table.whole)
-            except OSError as error:
-                raise _unwritable(self.runs, error) from error
+    def _append_to(self, name: str) -> None:
+        """Open a file to which lines are appended; a part of a line at its end, left by a kill, is cut off."""
+        path = self.folder / name
+        with _writing(path):
+            self._streams[name] = stream = self._open.enter_context(path.open("ab+", buffering=0))
+            stream.seek(0)
+            stream.truncate(stream.read().rfind(b"\n") + 1)
 
-    def _append_to(self, path: Path) -> int:
-        """Return a file to which lines are appended; a part of a line at its end, left by a kill, is cut off."""
-        try:
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-            number = os.open(path, flags, 0o644)
-            self._open.callback(os.close, number)
-            content = path.read_bytes()
-            os.truncate(number, content.rfind(b"\n") + 1)
-        except OSError as error:
-            raise _unwritable(path, error) from error
-        return number
-
-    @staticmethod
-    def _write(number: int, path: Path, line: str) -> None:
+    def _write(self, name: str, line: str) -> None:
         """Append one line and fsync; on failure truncate the file to its previous length."""
-        whole, left = os.fstat(number).st_size, line.encode()
-        try:
-            while left:
-                left = left[os.write(number, left) :]
-            os.fsync(number)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(number, whole)
-            raise _unwritable(path, error) from error
+        stream, left = self._streams[name], line.encode()
+        whole = stream.seek(0, os.SEEK_END)
+        with _writing(self.folder / name):
+            try:
+                while left:
+                    left = left[stream.write(left) :]
+                os.fsync(stream)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    stream.truncate(whole)
+                raise
 
 
-def _is_config_of(path: Path, experiment: str) -> bool:
-    """Return whether fwsvm, not a user, wrote a configuration for this experiment."""
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raise `WriteError` for errors of the system."""
     try:
-        first = path.read_text("utf-8", errors="replace").partition("\n")[0]
-        return WRITTEN_BY in first and str(read_yaml(path, ResultsError)["name"]) == experiment
-    except (OSError, ResultsError, LookupError, TypeError):
-        return False
+        yield
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise WriteError(
+            f"{path}: cannot be written: {error.strerror or error}; the rows written before are intact"
+        ) from error
 
 
 def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
@@ -236,20 +224,16 @@ def _by_run(table: ResultsTable | None) -> dict[str, TextRow]:
 
 def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
     """Return the notice that finished rows are of other versions of the packages that compute, if some are."""
-    here = {name: value for name, value in environment().as_columns().items() if name in VERSIONS}
     others = Counter(
-        ", ".join(f"{name} {row[name]}" for name in VERSIONS if row[name] not in {"", here[name]})
+        ", ".join(f"{name} {row[name]}" for name in VERSIONS if row[name] not in {"", environment()[name]})
         for row in rows
         if Status(row["status"]).done
     )
     del others[""]
-    if not others:
-        return []
-    now = ", ".join(f"{name} {here[name]}" for name in VERSIONS)
     said = "; ".join(f"{count} with {words}" for words, count in others.items())
-    return [
-        f"finished runs are kept though they were made by other versions ({said}; now {now}); --force repeats them"
-    ]
+    now = ", ".join(f"{name} {environment()[name]}" for name in VERSIONS)
+    kept = "finished runs are kept though they were made by other versions"
+    return [f"{kept} ({said}; now {now}); --force repeats them"] if others else []
 
 
 def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:
@@ -285,9 +269,3 @@ def _csv_line(fields: Iterable[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(fields)
     return out.getvalue()
-
-
-def _unwritable(path: Path, error: OSError) -> WriteError:
-    return WriteError(
-        f"{path}: cannot be written: {error.strerror or error}; the rows written before are intact"
-    )

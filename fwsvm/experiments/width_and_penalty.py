@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.splits import subsample
@@ -106,36 +104,32 @@ def choose_width_and_penalty(
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
-    settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
-    columns, tried, runs, interrupted = ColumnStore(), [], 0, False
     gammas = [None] if middle is None else [middle * factor for factor in WIDTHS]
-    total = len(gammas) * folds * len(PENALTIES)
+    settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     limit = None if seconds is None else lambda: deadline - time.monotonic()
+    columns, tried, runs, interrupted = ColumnStore(), [], 0, False
     try:
         for gamma in gammas:
-            right, judged = np.zeros(len(PENALTIES), dtype=int), np.zeros(len(PENALTIES), dtype=int)
             chain = [replace(settings, C=C, gamma=gamma) for C in PENALTIES]
+            right, judged = [0] * len(chain), [0] * len(chain)
             for part in parts(sample, ValidationRule(folds=folds), settings.seed):
-                assert part.test is not None  # noqa: S101 - the rows held out
+                rows = table.rows - part.train.rows
                 found = run_chain(part, chain, start=lambda _: watch, columns=columns, seconds_left=limit)
                 for run in itertools.takewhile(_has_ended, found):
-                    right[run.place] += round(run.columns["test_accuracy"] * part.test.rows)
-                    judged[run.place] += part.test.rows
+                    right[run.place] += round(run.columns["test_accuracy"] * rows)
+                    judged[run.place] += rows
                     runs += 1
-                    count(runs, total)
-            tried += [
-                Tried(gamma, C, int(right[k]), table.rows)
-                for k, C in enumerate(PENALTIES)
-                if judged[k] == table.rows  # on all folds
-            ]
+                    count(runs, len(gammas) * folds * len(chain))
+            whole = [k for k in range(len(chain)) if judged[k] == table.rows]  # on all folds
+            tried += [Tried(gamma, PENALTIES[k], right[k], table.rows) for k in whole]
             if time.monotonic() >= deadline:
                 break
     except KeyboardInterrupt:
         interrupted = True
-    in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma or 0.0)))
+    cut = time.monotonic() >= deadline and not interrupted
     return SearchResult(
-        in_order, table.rows, runs, time.monotonic() >= deadline and not interrupted, interrupted
+        tuple(sorted(tried, key=lambda one: (one.C, one.gamma or 0.0))), table.rows, runs, cut, interrupted
     )
 
 

@@ -114,3 +114,19 @@ def line_of(path: Path, keys: tuple[str | int, ...]) -> int:
             break
         line, node = held[0][0].start_mark.line + 1, held[0][1]
     return line
+
+
+def line_of_value(path: Path, key: str, value: Any) -> int | None:
+    """Return the line where a key has a value, or where a list has it as an item; None where there is none."""
+    loader = _Loader(path.read_text("utf-8-sig"))
+    pending = [loader.get_single_node()]
+    for node in pending:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        items = node.value if isinstance(node, yaml.SequenceNode) else []
+        marked = [(name, held) for name, held in pairs if name.value == str(key)]
+        marked += [(item, item) for item in items if isinstance(value, str | dict)]
+        for start, held in marked:
+            if loader.construct_object(held, deep=True) == value:
+                return int(start.start_mark.line) + 1
+        pending += [held for _, held in pairs] + items
+    return None

@@ -37,25 +37,26 @@ def contradictions(a: Row, b: Row) -> list[str]:
     not, objectives must be alike but for rounding. What the clock cut short is only held to the gaps that it has.
     Accuracies follow from the point: where that is the same, they must be.
     """
-    found = [
-        _of(name, a, b) for name in _said(a, b) if name not in VOLATILE | FOUND and not _alike(name, a, b)
-    ]
+    common = _said(a, b)
+    unlike = [name for name in common if not _alike(name, a, b)]
+    found = [_of(name, a, b) for name in unlike if name not in VOLATILE | FOUND]
     cut = CUT in {a["status"], b["status"]}
     if cut and _number(a, "subproblems") > 1:
         return found  # the sums are over the subproblems that were reached
     if _exact(a) and _exact(b):
-        for low, high, said in (
-            (_lowest(a), _number(b, "objective"), _of_gaps(a, b)),
-            (_lowest(b), _number(a, "objective"), _of_gaps(a, b)),
-            (_number(a, "dual"), _number(b, "primal"), _of_bounds(a, b)),
-            (_number(b, "dual"), _number(a, "primal"), _of_bounds(b, a)),
-        ):
-            if low - high > ROUNDING * max(abs(low), abs(high)) and said not in found:
-                found.append(said)
-    elif not cut and "objective" in _said(a, b) and not _alike("objective", a, b):
+        apart = f"farther apart than the gaps {a['gap']} and {b['gap']} allow"
+        for one, other in ((a, b), (b, a)):
+            lowest = _number(one, "objective") - max(
+                0.0, _number(one, "gap")
+            )  # a gap below zero is one of rounding
+            if _above(lowest, _number(other, "objective")):
+                found.append(f"{_of('objective', a, b)}, {apart}")
+            if _above(_number(one, "dual"), _number(other, "primal")):
+                found.append(f"dual {one['dual']} is above primal {other['primal']}")
+    elif not cut and "objective" in unlike:
         found.append(_of("objective", a, b))
-    if all(_alike(name, a, b) for name in POINT):
-        found += [_of(name, a, b) for name in FOLLOWING if not _alike(name, a, b)]
+    if not set(POINT) & set(unlike):
+        found += [_of(name, a, b) for name in FOLLOWING if name in unlike]
     return found
 
 
@@ -66,41 +67,26 @@ def _said(a: Row, b: Row) -> list[str]:
 
 
 def _of(name: str, a: Row, b: Row) -> str:
-    return f"{name} {shortened(a.get(name, ''))} and {shortened(b.get(name, ''))}"
-
-
-def _of_gaps(a: Row, b: Row) -> str:
-    apart = f"farther apart than the gaps {a['gap']} and {b['gap']} allow"
-    return f"{_of('objective', a, b)}, {apart}"
-
-
-def _of_bounds(a: Row, b: Row) -> str:
-    return f"dual {a.get('dual', '')} is above primal {b.get('primal', '')}"
+    return f"{name} {shortened(a[name])} and {shortened(b[name])}"
 
 
 def _exact(row: Row) -> bool:
     """Whether the row's gap bounds how far its objective is from the optimum."""
-    return row.get("gap_kind") == "exact" and all(
-        math.isfinite(_number(row, name)) for name in ("objective", "gap")
-    )
-
-
-def _lowest(row: Row) -> float:
-    """Return what the optimum is at least; a gap below zero is one of rounding."""
-    return _number(row, "objective") - max(0.0, _number(row, "gap"))
+    finite = math.isfinite(_number(row, "objective")) and math.isfinite(_number(row, "gap"))
+    return row.get("gap_kind") == "exact" and finite
 
 
 def _number(row: Row, name: str) -> float:
-    try:
-        return float(row[name])
-    except (KeyError, ValueError):
-        return math.nan
+    return float(row.get(name) or "nan")
+
+
+def _above(low: float, high: float) -> bool:
+    return low - high > ROUNDING * max(abs(low), abs(high))
 
 
 def _alike(name: str, a: Row, b: Row) -> bool:
     """Whether two fields are the same, or numbers that are but for rounding."""
-    one, other = a.get(name, ""), b.get(name, "")
     try:
-        return one == other or math.isclose(float(one), float(other), rel_tol=ROUNDING)
+        return a[name] == b[name] or math.isclose(float(a[name]), float(b[name]), rel_tol=ROUNDING)
     except ValueError:
         return False

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from fwsvm.errors import DataError
-from fwsvm.experiments import accuracy, cross_validation, validation
+from fwsvm.experiments import cross_validation, run, validation
 from tests.cli.running import done
 from tests.cli.test_easy import pressing_ctrl_c
 
@@ -59,7 +59,7 @@ def test_people_get_lines_and_the_accuracy() -> None:
 
 
 def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(monkeypatch, accuracy, "accuracy", 2)  # of training rows and others, in the first fold
+    pressing_ctrl_c(monkeypatch, run, "accuracy", 2)  # of training rows and others, in the first fold
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
@@ -75,7 +75,7 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
 
 
 def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(monkeypatch, accuracy, "accuracy", 2)
+    pressing_ctrl_c(monkeypatch, run, "accuracy", 2)
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", code=130)
     (said,) = (line for line in found.stdout.splitlines() if line.startswith("accuracy"))
     assert said.endswith("of 190), of one fold")
@@ -156,9 +156,8 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
 
 def test_the_scores_to_choose_from_are_those_there_are() -> None:
     from fwsvm.cli.cv import SCORES
-    from fwsvm.experiments import scores
 
-    assert tuple(scores.SCORES) == SCORES
+    assert tuple(cross_validation.TITLES) == SCORES
 
 
 def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path: Path) -> None:

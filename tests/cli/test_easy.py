@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fwsvm import data
-from fwsvm.experiments import accuracy, width_and_penalty
 from fwsvm.experiments import run as runs
+from fwsvm.experiments import width_and_penalty
 from fwsvm.experiments.cross_validation import cross_validate
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
@@ -216,7 +216,7 @@ def test_an_interrupt_says_what_was_done_and_how_to_go_on(
 ) -> None:
     with monkeypatch.context() as pressed:
         choices(pressed, (1.0, 10.0), (1.0, 4.0))
-        pressing_ctrl_c(pressed, accuracy, "of_path", 4)  # chains: the second part of the second width
+        pressing_ctrl_c(pressed, runs.CPath, "decisions", 4)  # chains: the second part of the second width
         said = " ".join(done("easy", "train.svm", "--folds", "3", code=130).stderr.split())
     assert "interrupted while C and gamma were chosen, nothing was written; the best pair so far" in said
     assert not (folder / "train.svm.model").exists()
@@ -228,7 +228,7 @@ def test_an_interrupt_of_the_training_keeps_the_model_and_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as pressed:
-        pressing_ctrl_c(pressed, accuracy, "accuracy", 0)
+        pressing_ctrl_c(pressed, runs, "accuracy", 0)
         said = done("easy", "train.svm", code=130).stderr
     assert "train.svm.model is the model as it was then" in " ".join(said.split())
     report = (folder / "train.svm.model.report.md").read_text("utf-8")

@@ -39,7 +39,7 @@ methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
 TELLING = """
 import pathlib, runpy
 from fwsvm.cli import _progress
-from fwsvm.experiments.executors import local
+from fwsvm.experiments import executors
 from fwsvm.solvers.loop import Progress
 
 watch = _progress.RunsDisplay.watch
@@ -50,7 +50,7 @@ def telling(display, cell, inside):
     watch(display, cell, inside)
 
 _progress.RunsDisplay.watch = telling
-local.GRACE_SECONDS = 100.0
+executors.GRACE_SECONDS = 100.0
 runpy.run_module("fwsvm", run_name="__main__")
 """
 #: Runs ``fwsvm`` where no file may have more than so many bytes.
@@ -127,7 +127,12 @@ def test_an_experiment_ends_with_its_table_and_its_files(quick: Ended) -> None:
     folder, code, out, err = quick
     assert code == 0, err
     lines = out.splitlines()
-    assert [line.split()[-1] for line in lines] == ["status", "converged", "converged"]
+    assert [line.split()[-1] for line in lines] == [
+        "status",
+        "\u2500" * len(lines[1]),
+        "converged",
+        "converged",
+    ]
     assert max(map(len, lines)) <= 80
     found = rows(folder)
     assert [(row["role"], row["method"]) for row in found] == [("select", "swap")] * 3 + [
@@ -319,17 +324,31 @@ def test_files_are_read_as_the_experiment_says(tmp_path: Path) -> None:
     assert len({row["data_sha256"] for row in rows(tmp_path)}) == 3
 
 
-def test_a_file_that_is_defective_is_missing_for_its_own_reason(tmp_path: Path) -> None:
+def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path: Path) -> None:
+    for name, rows_of in (("a", range(20)), ("b", range(20, 30))):
+        lines = "".join(f"{i},{'yes' if i % 3 else 'no'}\n" for i in rows_of)
+        (tmp_path / f"{name}.csv").write_text("width,kind\n" + lines)
+    text = "name: t\ndatasets: [{train: a.csv, test: b.csv, label: kind}]\nmethods: [swap]\n"
+    code, _, err = here(tmp_path, text)
+    assert code == 0, err
+    assert "a.csv: 20 rows + 10 to test, 1 features, 2 classes" in err
+    assert rows(tmp_path)[0]["test_accuracy"] != ""
+
+
+def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path: Path) -> None:
     for name, text in (("one", "1 1:1\n1 1:2\n"), ("empty", ""), ("nan", "1 1:nan\n-1 1:2\n")):
         (tmp_path / f"{name}.svm").write_text(text)
     text = QUICK.replace("[wdbc]", "[one.svm, usps-ext, empty.svm, w2a, nan.svm]")
     code, _, err = here(tmp_path, text)
     assert code == 3
-    said = [line for line in err.splitlines() if line.startswith(("missing", "also missing"))]
-    reasons = ("one.svm: all 2 rows", "usps-ext is not available", "empty.svm is empty", "nan.svm:1: value")
-    assert [line.startswith(f"missing: {why}") for line, why in zip(said, reasons, strict=False)] == [
-        True
-    ] * 4
+    said = [line for line in err.splitlines() if line.startswith(("missing", "also missing", "unreadable"))]
+    reasons = (
+        "unreadable: one.svm: all 2 rows",
+        "missing: usps-ext is not available",
+        "unreadable: empty.svm is empty",
+        "unreadable: nan.svm:1: value",
+    )
+    assert all(line.startswith(why) for line, why in zip(said, reasons, strict=False))
     assert said[4:] == ["also missing: w2a; `fwsvm data info NAME` says where to get a set"]
 
 
@@ -363,7 +382,7 @@ def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) ->
             QUICK + "lambda: 0.01\n",
             (),
             2,
-            "trial.yaml: lambda is given here and C chosen by select; leave one of them out",
+            "trial.yaml:7: lambda is given here and C chosen by select; leave one of them out",
         ),
         (QUICK, ("--profile", "big"), 2, "there is no profile 'big'; it has none"),
         (QUICK, ("--workers", "2", "--scheduler", "tcp://x:1"), 2, "give --workers or --scheduler, not both"),
@@ -399,7 +418,11 @@ def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: 
     )
     code, out, err = here(tmp_path, text)
     assert code == 0, err
-    assert [line.split()[-1] for line in out.splitlines()[1:3]] == ["converged", "iterations"]
+    assert [line.split()[2:3] for line in out.splitlines()[:1] + out.splitlines()[2:4]] == [
+        ["method"],
+        ["1"],
+        ["5"],
+    ]
     assert [(row["method"], row["max_iterations"]) for row in rows(tmp_path)] == [("fw", ""), ("fw", "5")]
     cells = cells_of_runs(results.read([tmp_path / "out"]).frame)
     assert list(cells["status"]) == ["converged", "max_iterations"]

@@ -147,7 +147,7 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
 
 
 def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(rows, monkeypatch):
-    monkeypatch.setattr("fwsvm.experiments.accuracy.MAX_KERNEL_VALUES", 100.0)
+    monkeypatch.setattr("fwsvm.experiments.run.MAX_KERNEL_VALUES", 100.0)
     result = CliRunner().invoke(main, ["train", "--test", "rows", "rows"])
     assert result.exit_code == 0
     assert "training not computed: too many rows" in result.stdout

@@ -12,12 +12,10 @@ experiment, not the start of Python. This process runs with one thread, so that 
 import contextlib
 import csv
 import io
-import json
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +29,7 @@ from fwsvm.cli import main as main_command
 from fwsvm.results.agreement import differing
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.reading import keep_latest
+from tests import clusters
 
 EXPERIMENT = """\
 name: kills
@@ -218,69 +217,20 @@ def _ended(command: Command, folder: Path, chance: random.Random, span: float) -
     return command.wait(chance.uniform(0.0, span)) is not None
 
 
-def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a process and all that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+class Disturber:
+    """Replaces a worker of a cluster now and then, while the other goes on."""
 
+    def __init__(self, cluster: clusters.LocalCluster, place: Path, seed: int) -> None:
+        self.cluster, self.place, self.chance, self.killed = cluster, place, random.Random(seed), 0
 
-def _until(there: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + SLOWEST
-    while not there():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.05)
-
-
-class Cluster:
-    """A Dask scheduler and two workers, each in a process of its own; a worker is killed now and then."""
-
-    def __init__(self, place: Path, seed: int) -> None:
-        self.place, self.chance = place, random.Random(seed)
-        self.started = self.killed = 0
-        file = place / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
-        _until(lambda: file.exists() and "}" in file.read_text("utf-8"), "there is no scheduler")
-        self.options = ("--scheduler", json.loads(file.read_text("utf-8"))["address"])
-        self.workers = [self._worker() for _ in range(2)]
-
-    def _start(self, what: str, *options: str) -> "subprocess.Popen[bytes]":
-        self.started += 1
-        with self._log().open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard", *options],
-                cwd=self.place, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-
-    def _log(self) -> Path:
-        return self.place / f"dask-{self.started}.log"
-
-    def _worker(self) -> "subprocess.Popen[bytes]":
-        worker = self._start("worker", "--nthreads", "1", "--no-nanny", self.options[1])
-        _until(lambda: "Registered to" in self._log().read_text("utf-8"), "a worker does not come up")
-        return worker
-
-    def disturb(self) -> None:
-        """Replace a worker now and then, while the other goes on."""
+    def __call__(self) -> None:
+        """Start a worker and kill the oldest, one time in five."""
         if self.chance.random() < 0.2:
-            self.workers.append(self._worker())
-            kill(self.workers.pop(0))
+            self.cluster.workers.append(clusters.worker(self.place, self.cluster.address))
+            oldest = self.cluster.workers.pop(0)
+            oldest.kill()
+            oldest.wait()
             self.killed += 1
-
-    def close(self) -> None:
-        """End all processes."""
-        for process in (*self.workers, self.scheduler):
-            kill(process)
-
-
-@contextlib.contextmanager
-def cluster(place: Path, seed: int) -> Iterator[Cluster]:
-    """Return a cluster for the block."""
-    started = Cluster(place, seed)
-    try:
-        yield started
-    finally:
-        started.close()
 
 
 @click.command()
@@ -299,9 +249,12 @@ def main(kills: int, executor: str, seed: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if executor == "dask":
-            with cluster(place, seed) as there:
-                click.echo(attack(place, kills, seed, *there.options, disturb=there.disturb))
-                click.echo(f"and {there.killed} Dask workers killed")
+            with clusters.started(place) as cluster:
+                disturb = Disturber(cluster, place, seed)
+                click.echo(attack(place, kills, seed, "--scheduler", cluster.address, disturb=disturb))
+                click.echo(f"and {disturb.killed} Dask workers killed")
+                for process in cluster.workers:
+                    process.kill()
         else:
             click.echo(attack(place, kills, seed, *(("--workers", "2") if executor == "workers" else ())))
     click.echo(f"{time.monotonic() - begun:.0f} s")

@@ -13,9 +13,8 @@ import pytest
 
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
-from fwsvm.experiments import plan, samples
-from fwsvm.experiments.executors import local
-from fwsvm.experiments.executors.local import Workers
+from fwsvm.experiments import executors, plan, samples
+from fwsvm.experiments.executors import Workers
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
@@ -108,7 +107,7 @@ def test_a_cell_whose_worker_dies_twice_is_named_as_an_error_and_the_others_go_o
 
 def test_ctrl_c_loses_no_run_that_waits_for_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short runs of a chain hand over their rows several at a time: the first is done, but not recorded."""
-    monkeypatch.setattr(local, "GRACE_SECONDS", 100.0)  # the machine may be busy
+    monkeypatch.setattr(executors, "GRACE_SECONDS", 100.0)  # the machine may be busy
     cells = chain(ENDLESS)
     found: dict[str, Record] = {}
 
@@ -129,7 +128,7 @@ def test_ctrl_c_loses_no_run_that_waits_for_its_certificate(monkeypatch: pytest.
 
 
 def test_a_worker_that_does_not_answer_an_interrupt_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(executors, "GRACE_SECONDS", 0.0)
     long = cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
 
@@ -195,7 +194,7 @@ def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
 def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fwsvm.experiments.executors.cluster import ClusterExecutor
+    from fwsvm.experiments.cluster_executor import ClusterExecutor
 
     client = tmp_path / "client"  # where the workers are not: they know no such file
     client.mkdir()
@@ -223,7 +222,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
 
 
 def test_ctrl_c_ends_the_runs_of_a_cluster_and_each_has_its_row(cluster: LocalCluster) -> None:
-    from fwsvm.experiments.executors.cluster import ClusterExecutor
+    from fwsvm.experiments.cluster_executor import ClusterExecutor
 
     short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: dict[str, Record] = {}
@@ -249,8 +248,8 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
 ) -> None:
     pytest.importorskip("distributed")
     from fwsvm.distributed import cluster as connection
-    from fwsvm.experiments.executors import cluster
-    from fwsvm.experiments.executors.cluster import ClusterExecutor
+    from fwsvm.experiments import cluster_executor
+    from fwsvm.experiments.cluster_executor import ClusterExecutor
 
     short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
@@ -269,7 +268,7 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
         finally:
             executor.close()
     assert [record.cell.run_id for record in found] == [short.run_id]
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(cluster_executor, "PATIENCE", 0.2)
     with started(tmp_path, 1) as there:
         executor = ClusterExecutor(there.address, Resources())
         there.workers[0].kill()

@@ -11,7 +11,6 @@ from fwsvm.errors import UsageError
 from fwsvm.experiments import config, plan
 from fwsvm.experiments.config_files import read_config_file
 from fwsvm.experiments.experiment import DataSpec, Experiment
-from fwsvm.experiments.forecast import TimeLeft
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -180,18 +179,3 @@ def test_a_row_has_the_parameters_that_are_not_the_defaults() -> None:
         "parameters": '{"compare": "clipped", "retries": 2, "class_weight": {"1": 2.0}}',
     }  # fmt: skip
     assert settings_columns(Settings("liblinear"))["protocol"] is None
-
-
-def test_the_time_left_follows_from_the_runs_that_ended(tmp_path: Path) -> None:
-    found = of(tmp_path, "methods: [fw, swap]\nlimits: {time_seconds: 100}")
-    cells = [cell for trial in found.trials for (cell,) in plan.final_chains(found, trial, FACTS)]
-    larger = replace(cells[0].data, name="larger")
-    cells += [replace(cell, data=larger) for cell in cells]
-    left = TimeLeft(cells, {cells[0].data: 100, larger: 400})
-    assert left.seconds is None
-    left.end(cells[0], 1.0)
-    assert left.seconds == pytest.approx(1.0 + 2 * 4**1.5)
-    left.end(cells[1], 29.0)
-    assert left.seconds == pytest.approx(2 * 100.0), "15 s times 4**1.5 would pass their time limit"
-    left.end(cells[2], 50.0)
-    assert left.seconds == pytest.approx(50.0)

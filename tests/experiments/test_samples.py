@@ -90,12 +90,6 @@ def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:
     assert np.array_equal(quarter.train.X, same.train.X)
 
 
-def test_another_seed_draws_other_rows() -> None:
-    codes = np.arange(100) % 2
-    first, second = (validation_mask(codes, ValidationRule(holdout=0.3), seed, 0) for seed in (0, 1))
-    assert not np.array_equal(first, second)
-
-
 def test_folds_are_the_same_bits_for_ever() -> None:
     codes = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
     chosen = validation_mask(codes, ValidationRule(folds=3), 7, 1)

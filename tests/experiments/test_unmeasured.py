@@ -14,9 +14,8 @@ from scipy import sparse
 from fwsvm.cli import main
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.distributed.fit import resolve
 from fwsvm.errors import UsageError
-from fwsvm.experiments import accuracy, cluster_training, plan, probability, run, samples
+from fwsvm.experiments import cluster_training, plan, probability, run, samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
@@ -104,8 +103,8 @@ def test_a_grid_does_not_train_again_what_it_could_not_predict(
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
-    """Make these calls of `accuracy`, counted from 1, run out of memory."""
-    real, made = accuracy.accuracy, []
+    """Make these calls of `run.accuracy`, counted from 1, run out of memory."""
+    real, made = run.accuracy, []
 
     def sometimes(*given: object) -> object:
         made.append(1)
@@ -113,7 +112,7 @@ def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
             raise MemoryError
         return real(*given)
 
-    monkeypatch.setattr(accuracy, "accuracy", sometimes)
+    monkeypatch.setattr(run, "accuracy", sometimes)
 
 
 def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,16 +155,14 @@ def test_a_machine_of_a_cluster_whose_workers_are_gone_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost = "the connection to the cluster's scheduler was lost"
-    monkeypatch.setattr(cluster_training, "accuracy_there", raising(UsageError(lost)))
+    monkeypatch.setattr(cluster_training.cluster, "accuracy", raising(UsageError(lost)))
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), y)
     test = LabelledRows(sparse.csr_array(X), y)
-    remote = cluster_training.Remote(
-        "rows.svm", table_of(tmp_path / "rows.svm"), test, "0" * 64, 0.0, (), zero_based=False
-    )
-    asked = Settings("chunking", threads=1)
-    result, row = cluster_training.train(remote, asked, resolve(remote.table, asked))
+    columns = {"dataset": "rows.svm", "data_sha256": "0" * 64}
+    remote = cluster_training.RemoteRows(table_of(tmp_path / "rows.svm"), test, columns)
+    result, row = run.run_one(remote, Settings("chunking", threads=1))
     assert (row["status"], row["train_accuracy"], row["test_accuracy"] > 0.5) == ("converged", None, True)
     assert f"The training accuracy could not be computed: {lost}." in result.message
 
@@ -177,7 +174,7 @@ def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
 
     with contextlib.chdir(tmp_path):
         assert fwsvm("subset", "wdbc", "300", "train.svm", "test.svm").exit_code == 0
-        monkeypatch.setattr(accuracy, "accuracy", raising(UsageError(NO_ROOM)))
+        monkeypatch.setattr(run, "accuracy", raising(UsageError(NO_ROOM)))
         monkeypatch.setattr(prediction, "predict", raising(UsageError(NO_ROOM)))
         done = fwsvm("easy", "train.svm", "test.svm", "--time-limit", "10")
         assert done.exit_code == 0, done.output

@@ -12,7 +12,7 @@ import pytest
 
 from fwsvm import data, train
 from fwsvm.errors import DataError
-from fwsvm.experiments.accuracy import accuracy
+from fwsvm.experiments.run import accuracy
 
 pytestmark = [
     pytest.mark.mirror,
