@@ -94,14 +94,13 @@ def command(
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     from fwsvm.experiments import config as configs
-    from fwsvm.experiments.only import only
     from fwsvm.experiments.run import Resources
     from fwsvm.experiments.shipped import config_file
     from fwsvm.experiments.store import reusable_runs
 
     experiment = configs.load(config_file(config), profile)
     if conditions:
-        experiment = only(experiment, conditions)
+        experiment = experiment.only(conditions)
     folder = out or Path("results") / experiment.name
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)

@@ -21,7 +21,7 @@ from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.executors import FuturesExecutor, Tell
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import Record, Resources, failure_record, interrupted_record, run_cells
+from fwsvm.experiments.run import Record, Resources, error_record, failure_record, run_cells
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
@@ -138,7 +138,7 @@ class ClusterExecutor(FuturesExecutor):
             elif records is None and not self.stopping:
                 data = self._send(chain[0], anew=future.status != "finished")
                 continue
-            for record in records or [interrupted_record(chain[0])]:
+            for record in records or [error_record(chain[0], KeyboardInterrupt())]:
                 tell(record)
             return
 

@@ -266,6 +266,7 @@ def _sentence(said: str, value: Any) -> str:
         return f"needs the key {missing[1]}"
     kinds, _, bound = said.removeprefix("Expected `").partition("`")
     names = [_KINDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
+    names = ["a number"] if "a number" in names else names  # a list or a range of them needs no mention
     bound = "" if bound.startswith(",") else bound
     for sign, words in _BOUNDS.items():
         bound = re.sub(rf" {sign} ", f" {words} ", bound)

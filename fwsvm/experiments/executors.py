@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import Record, Resources, failure_record, interrupted_record, run_cells
+from fwsvm.experiments.run import Record, Resources, error_record, failure_record, run_cells
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
@@ -300,7 +300,7 @@ class Workers(FuturesExecutor):
                 self.busy.remove(worker)
             current = pending.get(current.run_id) or next(iter(pending.values()))
             if self.stopping:
-                tell(interrupted_record(current))
+                tell(error_record(current, KeyboardInterrupt()))
                 return
             deaths[current.run_id] += 1
             if deaths[current.run_id] == MAX_ATTEMPTS:

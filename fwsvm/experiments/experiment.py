@@ -1,10 +1,12 @@
 """An experiment: data sets, methods, settings, and how parameters are selected."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
+from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.solvers import Settings
 
 
@@ -108,3 +110,41 @@ class Experiment:
     def datasets(self) -> list[DataSpec]:
         """The data sets, in the order of the file."""
         return list(dict.fromkeys(trial.data for trial in self.trials))
+
+    def only(self, conditions: Sequence[str]) -> "Experiment":
+        """Return the experiment with the trials that the conditions admit.
+
+        A condition is ``COLUMN=VALUE``, several with commas between them; the columns are method and dataset, and a
+        value may have the wildcards ``*`` and ``?``. Several values of one column admit each of them. The runs of the
+        parameter search stay those of the whole experiment, so that the runs admitted are the same as in it.
+
+        Raises
+        ------
+        UsageError
+            A condition that is none, or that no method or data set of the experiment meets.
+        """
+        names = {
+            "method": [trial.finals.base.method for trial in self.trials],
+            "dataset": [trial.data.name for trial in self.trials],
+        }
+        admitted: dict[str, set[str]] = {}
+        for condition in (part.strip() for given in conditions for part in given.split(",")):
+            column, equals, value = condition.partition("=")
+            if not equals or column not in names:
+                raise UsageError(f"--only {condition}: give method=NAME or dataset=NAME")
+            met = {name for name in names[column] if fnmatchcase(name, value)}
+            if not met:
+                known = list(dict.fromkeys(names[column]))
+                hint = nearest(value, known, f"it has {', '.join(known[:12])}")
+                said = f"--only {column}={shown(value)}: {self.name} has no {column} of that name"
+                raise UsageError(f"{said}; {hint}")
+            admitted.setdefault(column, set()).update(met)
+        left = [
+            trial
+            for place, trial in enumerate(self.trials)
+            if all(names[column][place] in some for column, some in admitted.items())
+        ]
+        if not left:
+            words = ",".join(conditions)
+            raise UsageError(f"--only {words}: {self.name} has no such method on such a data set")
+        return replace(self, trials=tuple(left))

@@ -342,48 +342,41 @@ def run_cells(
     on_start(cells[0])
     try:
         rows = LocalRows(_data_of(cells[0], resources, dataset))
-    except KeyboardInterrupt:
-        yield interrupted_record(cells[0])
-        raise
-    except Exception as error:  # noqa: BLE001 - it becomes rows
-        for cell in cells:
-            yield _error_record(cell, error, Status.MISSING if isinstance(error, DataError) else Status.ERROR)
+    except (Exception, KeyboardInterrupt) as error:
+        for cell in cells[:1] if isinstance(error, KeyboardInterrupt) else cells:
+            yield error_record(cell, error, Status.MISSING if isinstance(error, DataError) else Status.ERROR)
+        if isinstance(error, KeyboardInterrupt):
+            raise
         return
     common = rows.columns | {"parallel_cells": resources.parallel_cells}
     asked = [resources.applied(cell.settings) for cell in cells]
     if cells[0].predecessors is None:
-        runs: Iterator[ChainRun] = _single(cells[0], rows, asked[0], start(0), common)
-    else:
-        runs = run_chain(rows.data, asked, start=start, columns=columns)
-    for run in runs:
+        yield from _single(cells[0], rows, asked[0], start(0), common)
+        return
+    for run in run_chain(rows.data, asked, start=start, columns=columns):
         cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
-        if isinstance(run.error, KeyboardInterrupt):
-            yield interrupted_record(cell, **more)
-        elif run.result is None:
-            yield _error_record(cell, run.error, **more)
-        elif cells[0].predecessors is None:
-            yield Record(cell, run.columns, run.result.trace)
-        else:
-            wanted = ("training",) if cell.role == FINAL else ()
-            result, known = measured(rows, run.result, wanted)
-            yield Record(cell, record.row(result, **more | known), result.trace)
+        if run.result is None:
+            yield error_record(cell, run.error, **more)
+            continue
+        result, known = measured(rows, run.result, ("training",) if cell.role == FINAL else ())
+        yield Record(cell, record.row(result, **more | known), result.trace)
 
 
 def _single(
     cell: Cell, rows: LocalRows, settings: Settings, watch: Watch | None, common: Row
-) -> Iterator[ChainRun]:
-    """Yield the run of a cell that starts by itself."""
+) -> Iterator[Record]:
+    """Yield the record of a cell that starts by itself."""
     identity = {**cell.identity_columns, "parallel_cells": common["parallel_cells"]}
     try:
         result, row = run_one(rows, settings, watch, identity=identity, measure_training=cell.role == FINAL)
     except (Exception, KeyboardInterrupt) as error:
-        yield ChainRun(0, None, {}, error)
+        yield error_record(cell, error, **common)
         if isinstance(error, KeyboardInterrupt):
             raise
         return
     if cell.role != FINAL and row["test_accuracy"] is None and result.status.done:
         row |= {"status": str(Status.ERROR)}  # it was made for that number alone
-    yield ChainRun(0, result, row)
+    yield Record(cell, row, result.trace)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
 
@@ -407,14 +400,15 @@ def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset
     return divided(data, validation_mask(codes, cell.held_out, cell.data.seed, cell.part or 0))
 
 
-def _error_record(
+def error_record(
     cell: Cell, error: BaseException | None, status: Status = Status.ERROR, **more: Any
 ) -> Record:
-    """Return the record of a run that an error ended."""
-    if isinstance(error, FwsvmError):
-        return failure_record(cell, status, str(error), **more)
-    if isinstance(error, MemoryError):
-        return failure_record(cell, status, ran_out(error), **more)
+    """Return the record of a run that an error, or Ctrl-C, ended before it had a result."""
+    if isinstance(error, KeyboardInterrupt):
+        return failure_record(cell, Status.INTERRUPTED, "Interrupted; this run has no result yet.", **more)
+    if isinstance(error, FwsvmError | MemoryError):
+        said = ran_out(error) if isinstance(error, MemoryError) else str(error)
+        return failure_record(cell, status, said, **more)
     message = f"{type(error).__name__}: {error}".removesuffix(": ")
     text = "".join(traceback.format_exception(error))
     return replace(failure_record(cell, status, message, **more), failure=text)
@@ -432,8 +426,3 @@ def failure_record(cell: Cell, status: Status, message: str, **more: Any) -> Rec
         **more,
     }
     return Record(cell, record.row(**known | {"status": str(status), "message": message}))
-
-
-def interrupted_record(cell: Cell, **more: Any) -> Record:
-    """Return the record of a run that was interrupted before it had a result."""
-    return failure_record(cell, Status.INTERRUPTED, "Interrupted; this run has no result yet.", **more)

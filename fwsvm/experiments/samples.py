@@ -18,9 +18,10 @@ from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import holdout, subsample, take
+from fwsvm.data.splits import holdout, subsample
 from fwsvm.errors import DataError, UnobtainableError, clipped
 from fwsvm.experiments.experiment import DataSpec
+from fwsvm.experiments.validation import divided
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,12 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
         scale=wanted.scale,
         raw=True,
     )
-    divided = found.test is None and not found.lacking and wanted.test_fraction is not None
-    whole = scaled(_split_off_test_rows(found, wanted) if divided else found)
+    is_divided = found.test is None and not found.lacking and wanted.test_fraction is not None
+    if is_divided:
+        codes = encode(found.train.labels, found.classes)
+        whole = divided(found, holdout(codes, wanted.test_fraction or 0.0, wanted.seed))
+    else:
+        whole = scaled(found)
     train = subsample(whole.train, wanted.rows, wanted.seed)
     if train is not whole.train:
         _refuse_lost_classes(whole, train)
@@ -122,7 +127,7 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     if wanted.test_rows is not None and test is None and not found.lacking:
         fewer.append("there are no test rows, so test_rows draws none; test_fraction makes some")
     fewer = [f"{found.name}: {said}" for said in fewer]
-    if not divided and train is whole.train and test is whole.test:
+    if not is_divided and train is whole.train and test is whole.test:
         return replace(whole, notices=(*whole.notices, *fewer))
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
@@ -147,11 +152,3 @@ def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
         raise DataError(
             f"{whole.name}: {drawn.rows:,} of its rows hold none of class {clipped(lost, QUOTED)}; take more rows"
         )
-
-
-def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
-    """Return the data set with a stratified part of its training rows as test rows."""
-    codes = encode(found.train.labels, found.classes)
-    drawn = holdout(codes, wanted.test_fraction or 0.0, wanted.seed)
-    rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
-    return replace(found, train=rest, test=test)

@@ -70,7 +70,7 @@ def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm
     [
         (WARM.replace("liblinear", "swap"), "warm_start is for linear methods; swap starts cold"),
         (WARM.replace("[1e-6, 1e-8, 1e-7]", "1"), "give C several values"),
-        (WARM.replace("true", "7"), "methods.0.warm_start: Expected `bool | null`, got `int`"),
+        (WARM.replace("true", "7"), "methods[0].warm_start must be true or false, not 7"),
     ],
 )
 def test_what_cannot_start_warm_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:

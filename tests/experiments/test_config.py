@@ -124,7 +124,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
             "unknown key 'repetition'; did you mean 'repetitions'?",
         ),
         ("C: 1\nC: 2", 6, "not YAML: the key 'C' stands there twice"),
-        ("tolerance: abc", 5, "tolerance must be a number or a mapping or a list, not 'abc'"),
+        ("tolerance: abc", 5, "tolerance must be a number, not 'abc'"),
         ("coef0: abc", 5, "coef0 must be a number, not 'abc'"),
         ("C: -1", 5, "C must be a number above 0.0, not -1"),
         ("C: [1, one]", 5, "C[1] must be a number, not 'one'"),

@@ -13,16 +13,17 @@ import pytest
 
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
-from fwsvm.experiments import executors, plan, samples
+from fwsvm.experiments import executors, samples
 from fwsvm.experiments.executors import Workers
 from fwsvm.experiments.experiment import DataSpec
-from fwsvm.experiments.plan import FINAL, SELECT, Cell
+from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
 from tests.clusters import LocalCluster, started, wait_until
+from tests.experiments import cells
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,25 +38,13 @@ ENDLESS = 10**10
 
 
 def cell(tolerance: float, seed: int = 0, steps: int | None = None, data: DataSpec = DATA) -> Cell:
-    settings = Settings("fw", {}, tolerance=tolerance, seed=seed, max_iterations=steps)
-    fingerprint = samples.load(data).fingerprint
-    identity = plan.run_id("", fingerprint, "", settings, repetition=0)
-    return Cell(identity, "trial", "", FINAL, data, fingerprint, settings, repetition=0)
+    return cells.cell(Settings("fw", tolerance=tolerance, seed=seed, max_iterations=steps), data)
 
 
 def chain(steps: int = LONG) -> list[Cell]:
     """Return three runs each of which starts where the one before ended, the second a long one."""
-    cells = []
-    for number, C in enumerate(penalties := (0.5, 2.0, 8.0)):
-        made = replace(cell(1e-2).settings, C=C)
-        if number == 1:
-            made = replace(made, tolerance=1e-12, max_iterations=steps)
-        after = penalties[:number]
-        identity = plan.run_id("", cell(1e-2).fingerprint, "", made, predecessors=after)
-        cells.append(
-            Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).fingerprint, made, predecessors=after)
-        )
-    return cells
+    first, middle, last = (Settings("fw", tolerance=1e-2, C=C) for C in (0.5, 2.0, 8.0))
+    return cells.chain([first, replace(middle, tolerance=1e-12, max_iterations=steps), last], DATA)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -90,41 +79,41 @@ def run(chains: list[list[Cell]], watch: Killer) -> dict[str, Record]:
 
 
 def test_a_chain_whose_worker_dies_begins_again_and_comes_to_the_same_rows() -> None:
-    cells = chain()
-    found = run([cells], Killer(cells[1], 1))
-    assert [found[one.run_id].status for one in cells] == ["converged", "max_iterations", "converged"]
-    alone = list(run_cells(cells, Resources()))
+    every = chain()
+    found = run([every], Killer(every[1], 1))
+    assert [found[one.run_id].status for one in every] == ["converged", "max_iterations", "converged"]
+    alone = list(run_cells(every, Resources()))
     assert not any(differing(csv_fields(one.row), csv_fields(found[one.cell.run_id].row)) for one in alone)
 
 
 def test_a_cell_whose_worker_dies_twice_is_named_as_an_error_and_the_others_go_on() -> None:
-    cells, short = chain(ENDLESS), cell(0.1)
-    found = run([cells, [short]], Killer(cells[1], 2))
-    assert [found[one.run_id].status for one in cells] == ["converged", "error", "converged"]
+    every, short = chain(ENDLESS), cell(0.1)
+    found = run([every, [short]], Killer(every[1], 2))
+    assert [found[one.run_id].status for one in every] == ["converged", "error", "converged"]
     assert found[short.run_id].status is Status.CONVERGED
-    assert "worker process died 2 times (signal 9)" in found[cells[1].run_id].row["message"]
+    assert "worker process died 2 times (signal 9)" in found[every[1].run_id].row["message"]
 
 
 def test_ctrl_c_loses_no_run_that_waits_for_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short runs of a chain hand over their rows several at a time: the first is done, but not recorded."""
     monkeypatch.setattr(executors, "GRACE_SECONDS", 100.0)  # the machine may be busy
-    cells = chain(ENDLESS)
+    every = chain(ENDLESS)
     found: dict[str, Record] = {}
 
     def impatient(at: Cell, inside: object) -> None:
-        if at.run_id == cells[1].run_id and isinstance(inside, Progress):
+        if at.run_id == every[1].run_id and isinstance(inside, Progress):
             raise KeyboardInterrupt
 
     workers = Workers(1, Resources())
     try:
         with pytest.raises(KeyboardInterrupt):
-            workers.run([cells], lambda r: found.update({r.cell.run_id: r}), impatient, at_once=1)
+            workers.run([every], lambda r: found.update({r.cell.run_id: r}), impatient, at_once=1)
     finally:
         workers.close()
     assert not multiprocessing.active_children()
     assert [record.status for record in found.values()] == ["converged", "interrupted"]
-    assert found[cells[0].run_id].row["certified"]
-    assert np.isfinite(found[cells[1].run_id].row["objective"]), "with the point that it had reached"
+    assert found[every[0].run_id].row["certified"]
+    assert np.isfinite(found[every[1].run_id].row["objective"]), "with the point that it had reached"
 
 
 def test_a_worker_that_does_not_answer_an_interrupt_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,16 +154,16 @@ def test_a_record_that_is_being_delivered_is_not_interrupted_too() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         told.append(record)
 
-    cells, workers = [cell(0.1), cell(1e-12, seed=1, steps=ENDLESS)], Workers(1, Resources())
+    every, workers = [cell(0.1), cell(1e-12, seed=1, steps=ENDLESS)], Workers(1, Resources())
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            workers.run([[each] for each in cells], deliver, lambda *_: None, at_once=1)
+            workers.run([[each] for each in every], deliver, lambda *_: None, at_once=1)
     finally:
         signal.signal(signal.SIGINT, before)
         workers.close()
-    assert (told[0].cell, told[0].status) == (cells[0], Status.CONVERGED)
-    assert cells[0] not in [record.cell for record in told[1:]]
+    assert (told[0].cell, told[0].status) == (every[0], Status.CONVERGED)
+    assert every[0] not in [record.cell for record in told[1:]]
 
 
 def test_data_other_than_planned_is_refused() -> None:
@@ -202,7 +191,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     rows = samples.load(DATA).train
     svmlight.write("own.svm", rows.X, rows.labels)
     own = cell(0.1, data=DataSpec("own.svm"))
-    cells = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, steps=LONG)]
+    every = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, steps=LONG)]
     found: dict[str, Record] = {}
 
     def deliver(record: Record) -> None:
@@ -213,10 +202,10 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     executor = ClusterExecutor(cluster.address, Resources(cache_mib=100))
     try:
         assert executor.slots == 2
-        executor.run([[one] for one in cells], deliver, Killer(cells[0], 0), at_once=2)
+        executor.run([[one] for one in every], deliver, Killer(every[0], 0), at_once=2)
     finally:
         executor.close()
-    assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["max_iterations"]
+    assert [found[one.run_id].status for one in every] == ["converged"] * 4 + ["max_iterations"]
     assert {record.row["parallel_cells"] for record in found.values()} == {2}
     assert {record.row["cache_mib"] for record in found.values()} == {32}, "two share what the machine has"
 

@@ -11,14 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from fwsvm.cli import main
-from fwsvm.experiments import plan, samples
-from fwsvm.experiments.experiment import DataSpec
-from fwsvm.experiments.plan import SELECT, Cell
+from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
+from tests.experiments import cells
 
 TEXT = """\
 name: resumed
@@ -150,22 +149,12 @@ def test_rows_of_another_version_are_said_in_one_line_and_kept(whole: Path, tmp_
     assert "--force repeats them" in " ".join(err.split())
 
 
-DATA = DataSpec("wdbc")
-
-
 def chain(method: str, *penalties: float) -> list[Cell]:
-    fingerprint = samples.load(DATA).fingerprint
-    cells = []
-    for number, C in enumerate(penalties):
-        made = Settings(method, C=C, sigma2=4.0, tolerance=1e-4, seed=3)
-        after = penalties[:number]
-        identity = plan.run_id("", fingerprint, "", made, predecessors=after)
-        cells.append(Cell(identity, "trial", "", SELECT, DATA, fingerprint, made, predecessors=after))
-    return cells
+    return cells.chain(Settings(method, C=C, sigma2=4.0, tolerance=1e-4, seed=3) for C in penalties)
 
 
-def made(cells: list[Cell]) -> list[Record]:
-    return list(run_cells(cells, Resources(threads=1, cache_mib=64)))
+def made(every: list[Cell]) -> list[Record]:
+    return list(run_cells(every, Resources(threads=1, cache_mib=64)))
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "newton"])
@@ -181,17 +170,17 @@ def test_a_run_that_a_clock_cut_short_passes_nothing_on(method: str) -> None:
 
 def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sums of a certificate are rounded by what else is in them, so that must not be up to a clock."""
-    cells = chain("swap-2o", 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    every = chain("swap-2o", 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
     certify = paths.CPath.certify
     together: list[int] = []
     monkeypatch.setattr(
         paths.CPath, "certify", lambda self, runs: (together.append(len(runs)), certify(self, runs))[1]
     )
-    quick = made(cells)
+    quick = made(every)
     ticks = iter(range(10**9))
     monkeypatch.setattr("time.perf_counter", lambda: 1000.0 * next(ticks))
     monkeypatch.setattr(paths, "perf_counter", lambda: 1000.0 * next(ticks))
-    slow = made(cells)
+    slow = made(every)
     assert together == [6, 6]
     for one, other in zip(quick, slow, strict=True):
         assert not differing(csv_fields(one.row), csv_fields(other.row))

@@ -15,13 +15,14 @@ from fwsvm.cli import main
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
-from fwsvm.experiments import cluster_training, plan, probability, run, samples
+from fwsvm.experiments import cluster_training, probability, run
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
-from fwsvm.experiments.plan import FINAL, SELECT, Cell
+from fwsvm.experiments.plan import FINAL, SELECT
 from fwsvm.experiments.run import Record, Resources, run_cells
 from fwsvm.problems import machines, model_files
 from fwsvm.solvers import Settings, Status
 from tests.distributed.inline import table_of
+from tests.experiments import cells
 
 NO_ROOM = "predicting rows would take 9 MiB of memory; predict fewer rows at a time"
 GRID = "name: kept\ndatasets: [wdbc]\ntest_fraction: 0.25\ntolerance: 1e-2\nmethods: [swap]\n"
@@ -65,12 +66,9 @@ def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
 
 
 def record_of(role: str, data: DataSpec, held_out: ValidationRule | None = None) -> Record:
-    settings = Settings("swap", tolerance=1e-2)
-    fingerprint = samples.load(data).fingerprint
-    part = None if held_out is None else 0
-    identity = plan.run_id("", fingerprint, "", settings, repetition=0)
-    cell = Cell(identity, "trial", "", role, data, fingerprint, settings, held_out, part)
-    (found,) = run_cells([cell], Resources(threads=1))
+    more = {} if held_out is None else {"held_out": held_out, "part": 0}
+    asked = cells.cell(Settings("swap", tolerance=1e-2), data, role, **more)
+    (found,) = run_cells([asked], Resources(threads=1))
     return found
 
 
