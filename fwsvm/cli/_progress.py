@@ -228,14 +228,12 @@ class RunsDisplay(Display):
 
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""
-        from fwsvm.experiments.plan import format_duration
-
         self.done += 1
         if self._at == record.cell.run_id:
             self._at = ""
         row, to_do = record.row, self.total - self.done
         seconds = (time.monotonic() - self._begun) / max(1, self._to_do - to_do) * to_do
-        left = f"{format_duration(seconds)} left" if to_do > 0 else ""
+        left = f"{clock(seconds)} left" if to_do > 0 else ""
         self.count("runs", self.done, self.total, left)
         if self._bars is not None:
             return

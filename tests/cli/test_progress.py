@@ -85,12 +85,12 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
         display.ended(SimpleNamespace(cell=CELL, status="converged", row=row))
         row["relative_gap"] = 4.54
         display.ended(SimpleNamespace(cell=CELL, status="converged", row={**row, "flags": "weak_guarantee"}))
-    shown = re.sub(r"\d+ s left", "1 s left", capsys.readouterr().err)
+    shown = re.sub(r"\d+:\d\d left", "0:01 left", capsys.readouterr().err)
     told = [line.partition(f"{CELL.label}: ") for line in shown.splitlines()]
     assert [(first, end) for first, _, end in told] == [
         (
             "[2/3] ",
-            "converged, 50.00 %, 1.25 s, fewer training rows right than the largest class has, 1 s left",
+            "converged, 50.00 %, 1.25 s, fewer training rows right than the largest class has, 0:01 left",
         ),
         ("[3/3] ", "stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s"),
     ]
