@@ -12,6 +12,7 @@ from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
@@ -126,9 +127,7 @@ class ClusterExecutor(FuturesExecutor):
                 self.running.append(future)
                 try:
                     again = "run the command again, which goes on from here"
-                    patiently(
-                        self.client, lambda seconds, one=future: self._wait(one, seconds), again, PATIENCE
-                    )
+                    patiently(self.client, partial(self._wait, future), again, PATIENCE)
                     records = future.result() if future.status == "finished" else None
                 finally:
                     self.running.remove(future)
