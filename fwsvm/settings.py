@@ -64,7 +64,9 @@ class Settings:
         None, MODEL, "Multiply C for a class, or all: balanced.", metavar="LABEL=W"
     )
     stop: str | None = _setting(None, STOP, "relative, gap, meb or eps [default: relative].", metavar="RULE")
-    tolerance: float | None = _setting(None, STOP, "Tolerance of the rule [default: 1e-3].", "--tol")
+    tolerance: float | None = _setting(
+        None, STOP, "Tolerance of the rule [default: 1e-3].", "--tol", "--tolerance"
+    )
     search: str | None = _setting(None, PAPERS, "Look at all rows (full) or at 59 (sampled).", metavar="HOW")
     protocol: str = _setting("default", PAPERS, "default, paper, libcvm or fw-svms.", metavar="NAME")
     retries: int | None = _setting(None, PAPERS, "Samples without a violator before it stops.")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fwsvm import __version__
-from fwsvm.cli.info import EXTRAS
+from fwsvm.cli.about import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 pytest.importorskip("hatchling", reason="needs hatchling, which builds the package")

@@ -5,7 +5,7 @@ from plain_text import definitions, inline, paragraph, table
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from fwsvm.cli.methods import facts_of
+from fwsvm.cli.about import facts_of
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.solvers import method

@@ -1,6 +1,6 @@
 """The command line: options, output and exit codes; nothing is computed here.
 
-A module without a leading underscore is one command or group and defines ``command``. At module level it imports
+Modules with a leading underscore have no commands. At module level all import
 only click and modules that import neither numpy nor numba, so that ``--help`` is instant.
 """
 
@@ -21,8 +21,8 @@ import click
 
 from fwsvm import __version__, exit_codes
 from fwsvm.cli import _streams
-from fwsvm.cli._groups import Summaries
-from fwsvm.cli._lines import echo
+from fwsvm.cli._help import Summaries, no_such_command
+from fwsvm.cli._lines import tell
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
 SECTIONS = {
@@ -31,6 +31,12 @@ SECTIONS = {
     "Experiments": ("grid", "table", "stats", "plot", "claims", "report", "compare", "merge"),
     "About": ("methods", "kernels", "info", "warmup"),
 }
+#: Modules of several commands; every other command has one of its own name.
+MODULES = {
+    "files": SECTIONS["Files"][1:],
+    "analysis": SECTIONS["Experiments"][1:],
+    "about": SECTIONS["About"],
+}
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REPLACED = {None, 0, exit_codes.WORSE}  # exit codes of commands that did their work, but for what they print
@@ -38,7 +44,7 @@ NO_TEXT = "fwsvm.no_text"  # the name of how stdout meets names of files that ar
 
 
 class Commands(Summaries):
-    """The commands of this package; an `FwsvmError` becomes one line on stderr."""
+    """The commands of this package; a mistake becomes one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
@@ -52,8 +58,9 @@ class Commands(Summaries):
         """Return the command of that name, which is imported on demand."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"{__name__}.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        module = next((each for each, names in MODULES.items() if cmd_name in names), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), cmd_name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -61,8 +68,6 @@ class Commands(Summaries):
         """Return the command that is named; of one that there is not, say the nearest."""
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from fwsvm.cli._libsvm_words import no_such_command
-
             raise no_such_command(args[0], known)
         return super().resolve_command(ctx, args)
 
@@ -87,31 +92,37 @@ class Commands(Summaries):
         try:
             with _terminated_as_interrupted():
                 return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            said = error.format_message().rstrip(".")
+            path = error.ctx.command_path if error.ctx else "fwsvm"
+            tell([f"{said[0].lower()}{said[1:]}; see `{path} --help`"])
+            sys.exit(exit_codes.USAGE)
         except FwsvmError as error:
-            echo(f"fwsvm: {error}", 2, err=True)
+            tell([error])
             sys.exit(error.exit_code)
         except MemoryError as error:
             from fwsvm._memory import ran_out
 
-            echo(f"fwsvm: {ran_out(error)}", 2, err=True)
+            tell([ran_out(error)])
             sys.exit(exit_codes.FAILED)
         except OSError as error:
-            if error.errno not in FULL:
-                if error.filename is None:
-                    raise
-                name = os.fsdecode(error.filename)
-                said = shown(name) if error.errno in NO_NAMES else name
-                echo(f"fwsvm: {said}: {error.strerror}", 2, err=True)
-                sys.exit(exit_codes.DATA)
-            _tell_unwritten(error)
-            sys.exit(exit_codes.FAILED)
+            if error.errno in FULL:
+                _tell_unwritten(error)
+                sys.exit(exit_codes.FAILED)
+            if error.filename is None:
+                raise
+            name = os.fsdecode(error.filename)
+            tell([f"{shown(name) if error.errno in NO_NAMES else name}: {error.strerror}"])
+            sys.exit(exit_codes.DATA)
         except KeyboardInterrupt:
-            click.echo("fwsvm: interrupted", err=True)
+            tell(["interrupted"])
             sys.exit(exit_codes.INTERRUPTED)
 
 
 def _tell_unwritten(error: OSError) -> None:
-    echo(f"fwsvm: the output cannot be written: {error.strerror}", 2, err=True)
+    tell([f"the output cannot be written: {error.strerror}"])
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -1,14 +1,17 @@
-"""Output lines, wrapped to the width of a terminal; whole if a program reads them."""
+"""Lines of output, wrapped to the width of a terminal; whole where a program reads them."""
 
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
 QUIET = "fwsvm.quiet"  # where the context of a command keeps whether --quiet was given
+WIDTH = 80  # columns of text that a program may read, too
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def is_quiet() -> bool:
@@ -25,14 +28,12 @@ def has_cursor() -> bool:
 def echo(line: str, indent: int, *, err: bool = False) -> None:
     """Write a line; on a narrow terminal wrap it, with the later lines indented.
 
-    It goes above the lines of a display that is shown: those of `click.echo` by itself would be mixed with them.
+    It goes above the lines of a progress display, which `click.echo` alone would be mixed with.
     """
     stream = sys.stderr if err else sys.stdout
     if stream.isatty():
-        line = textwrap.fill(
-            line, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
+        columns = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, columns, subsequent_indent=" " * indent, **WHOLE_WORDS)
     click.echo(line, file=stream)
 
 
@@ -43,6 +44,25 @@ def note(line: str, indent: int = 2) -> None:
 
 
 def tell(found: Iterable[object]) -> None:
-    """Write what there is to say beside a result, as `echo` does, to the standard error."""
+    """Write warnings and notices to the standard error."""
     for each in found:
         echo(f"fwsvm: {each}", 2, err=True)
+
+
+def wrap(text: str, first: str, later: str | None = None) -> list[str]:
+    """Return text as lines of at most 80 columns, the first one after ``first``."""
+    rest = " " * len(first) if later is None else later
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, **WHOLE_WORDS)
+
+
+def align(rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0, 1), between: str = "  ") -> list[str]:
+    """Return rows of texts as lines, each column as wide as its widest text; those not in ``left`` to the right."""
+    rows = [*rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        between.join(
+            f"{text:{'<' if place in left else '>'}{width}}"
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,33 +1,118 @@
-"""Options that several commands share; those of training are made from the table `fwsvm.settings.Settings`."""
+"""Types of options, and options that several commands share; those of training come from `fwsvm.settings.Settings`."""
 
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from fwsvm.cli import _names
-from fwsvm.cli._groups import grouped
-from fwsvm.cli._libsvm_words import KernelName
+from fwsvm.cli._help import Decorator, grouped
 from fwsvm.cli._lines import QUIET
-from fwsvm.cli._types import FiniteFloat, NearestChoice
-from fwsvm.errors import UsageError
-from fwsvm.settings import DATA, OUTPUT, RESOURCES, SPELLED, Settings, option_names
+from fwsvm.errors import UsageError, nearest
+from fwsvm.settings import DATA, MODEL, OUTPUT, RESOURCES, SPELLED, Settings, option_names
+
+# None of these asks whether a file may be read: its reader says so, with the exit code for data.
+PATH = click.Path(path_type=Path, readable=False)
+FILE = click.Path(path_type=Path, readable=False, dir_okay=False)
+FOLDER = click.Path(path_type=Path, readable=False, file_okay=False)
+LARGEST = 1e300  # so that the difference of two numbers is finite, too
+KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}  # by their numbers in LIBSVM
+
+
+class FiniteFloat(click.FloatRange):
+    """A finite number within bounds; `click.FloatRange` lets NaN pass every comparison."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; `click.BadParameter` where it is NaN, infinite or out of bounds."""
+        number = float(super().convert(value, param, ctx))
+        if not abs(number) <= LARGEST:
+            self.fail(f"{value!r} is not a finite number up to {LARGEST:g}.", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
+
+class NearestChoice(click.Choice[Any]):
+    """`click.Choice` whose error names the nearest word."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the choice; `click.BadParameter` with what there is, and what may have been meant."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            if hint := nearest(value, map(str, self.choices)):
+                self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
+            raise
+
+
+class Named(click.ParamType[str]):
+    """A name that a shell completes, of data sets and experiments beside the files there are."""
+
+    name = "text"
+
+    def __init__(self, names: Callable[[], Iterable[str]], *, files: bool = False) -> None:
+        self.names, self.files = names, files
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG002
+        """Return the names that begin so, and for files one item that stands for all."""
+        found = [CompletionItem(name) for name in sorted(self.names()) if name.startswith(incomplete)]
+        return [*found, *[CompletionItem(incomplete, type="file")] * self.files]
+
+
+class KernelName(Named):
+    """The name of a kernel, or its number in LIBSVM."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name."""
+        if str(value).isdigit() and value not in KERNELS:
+            self.fail(f"LIBSVM's kernel {value} is not supported; see `fwsvm kernels`", param, ctx)
+        return KERNELS.get(value, str(value))
+
+
+def _datasets() -> Iterable[str]:
+    from fwsvm.data import lockfile
+
+    return lockfile.read().entries
+
+
+def _experiments() -> Iterable[str]:
+    from fwsvm.experiments.shipped import shipped_names
+
+    return shipped_names()
+
+
+def _methods() -> Iterable[str]:
+    from fwsvm.solvers import METHODS
+
+    return METHODS
+
+
+def _kernels() -> Iterable[str]:
+    from fwsvm.kernels.kernel import KERNELS
+
+    return KERNELS
+
+
+KERNEL = KernelName(_kernels)
+DATASET, EXPERIMENT = Named(_datasets, files=True), Named(_experiments, files=True)
+NAMED = {"method": Named(_methods), "kernel": KERNEL}
 
 
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for each setting to a command, which gives their values to `settings_from`."""
     types = typing.get_type_hints(Settings)
     for setting in reversed(fields(Settings)):
-        about = setting.metadata
-        more: dict[str, Any] = {"group": about["group"], "help": about["help"], "metavar": about["metavar"]}
-        names = list(option_names(setting))
+        about, names = setting.metadata, list(option_names(setting))
+        more: dict[str, Any] = {name: about[name] for name in ("group", "help", "metavar")}
         kinds = typing.get_args(types[setting.name]) or (types[setting.name],)
-        if setting.name in COMPLETED:
-            more["shell_complete"] = COMPLETED[setting.name]
-        if setting.name == "kernel":
-            more["type"] = KernelName()
+        if setting.name in NAMED:
+            more["type"] = NAMED[setting.name]
         elif any(typing.get_origin(kind) is Mapping for kind in (types[setting.name], *kinds)):
             more["multiple"] = True
         elif bool in kinds:
@@ -42,24 +127,19 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-COMPLETED = {"method": _names.methods, "kernel": _names.kernels}
-#: Of the commands that train; passed on to `fwsvm.data.load`.
+data_argument = click.argument("data", type=DATASET)
 scale_option = grouped(
-    "--scale", type=NearestChoice(["none", "[0,1]", "[-1,1]"]), metavar="HOW", group=DATA,
-    help="Scale to [0,1], [-1,1] or none [default: none].",
-)  # fmt: skip
-zero_based_option = grouped(
-    "--zero-based",
-    is_flag=True,
-    default=None,
+    "--scale",
+    type=NearestChoice(["none", "[0,1]", "[-1,1]"]),
+    metavar="HOW",
     group=DATA,
-    help="Features count from 0 [default: as seen].",
+    help="Scale to [0,1], [-1,1] or none [default: none].",
+)
+zero_based_option = grouped(
+    "--zero-based", is_flag=True, default=None, group=DATA, help="Features count from 0 [default: as seen]."
 )
 label_option = grouped(
-    "--label",
-    metavar="COLUMN",
-    group=DATA,
-    help="Column of labels in CSV, by name or number.",
+    "--label", metavar="COLUMN", group=DATA, help="Column of labels in CSV, by name or number."
 )
 offline_option = grouped("--offline", is_flag=True, group=DATA, help="Ask no server for data.")
 json_option = grouped(
@@ -68,6 +148,11 @@ json_option = grouped(
 scheduler_option = grouped(
     "--scheduler", metavar="ADDRESS", group=RESOURCES, help="Train on this Dask cluster."
 )
+
+
+def probability_option(text: str) -> Decorator:
+    """Return the option --probability."""
+    return grouped("--probability", is_flag=True, group=MODEL, help=text)
 
 
 def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,25 +166,45 @@ def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return add(command)
 
 
-def settings_from(options: dict[str, Any]) -> Settings:
-    """Return the settings of the options."""
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of commands that train on rows: settings, data, output and cluster."""
+    for option in (
+        scheduler_option,
+        quiet_option,
+        json_option,
+        offline_option,
+        zero_based_option,
+        label_option,
+        scale_option,
+        training_options,
+    ):
+        command = option(command)
+    return command
+
+
+def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
+    """Return the settings of `training_options`, and the other options, which say how to load the data."""
     from fwsvm.data.labels import weights_from_words
+    from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.solvers.resolve import refuse_what_does_nothing
 
-    options["class_weight"] = weights_from_words("--class-weight", options["class_weight"])
+    given = {each.name: options.pop(each.name) for each in fields(Settings)}
+    given["class_weight"] = weights_from_words("--class-weight", given["class_weight"])
     for name in ("parameters", "kernel_parameters"):
-        pairs = [text.partition("=") for text in options[name]]
+        pairs = [text.partition("=") for text in given[name]]
         for key, sign, _ in pairs:
             if not sign:
                 raise UsageError(f"--{SPELLED[name]} takes NAME=VALUE, not {key!r}")
-        options[name] = {key: value for key, _, value in pairs}
-    settings = Settings(**options)
+        given[name] = {key: value for key, _, value in pairs}
+    settings = Settings(**given)
     refuse_what_does_nothing(settings)
-    return settings
+    refuse_scaling(settings.kernel, options["scale"])
+    options["zero_based"] = options["zero_based"] or is_given(settings.kernel) or None  # 0: the row's number
+    return settings, options
 
 
-def refuse_on_cluster(given: dict[str, object]) -> None:
+def refuse_on_cluster(options: dict[str, Any], **more: object) -> None:
     """Refuse options that training on a cluster does not have."""
-    for option, value in given.items():
+    for name, value in {**more, "offline": options["offline"], "label": options["label"]}.items():
         if value:
-            raise UsageError(f"{option} is for training on one machine; leave out {option} or --scheduler")
+            raise UsageError(f"--{name} is for training on one machine; leave out --{name} or --scheduler")

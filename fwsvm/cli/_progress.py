@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 MANY_FUNCTIONS = 12  # a few are compiled without a word
-SECONDS_OF_ONE_RUN = 3.0  # for which it is shown, at least, where others go on beside it
 LEAST_SHARE = 0.05  # of a run, from which the time that is left is shown
 WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
 WORDS = 28  # columns beside the bar
+RUNS, PHASE = TaskID(0), TaskID(1)
 
 
 class Bars(Progress):
@@ -44,9 +44,9 @@ class Bars(Progress):
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Yield what is shown."""
-        yield self.make_tasks_table(sorted(self.tasks, key=lambda task: task.fields["place"]))
+        yield from super().get_renderables()
         if self.run_name:
-            name = Text(f"{'':9}{self.run_name}", no_wrap=True, overflow="ellipsis", end="")
+            name = Text(f"{'':9}{self.run_name}", no_wrap=True, end="")
             name.truncate(min(WIDTH, self.console.width), overflow="ellipsis")
             yield name
 
@@ -77,48 +77,41 @@ class Display:
 
     def __init__(self) -> None:
         self._bars: Bars | None = None
-        self._tasks: dict[str, TaskID] = {}
-        self._phase = ""
-        self._open = contextlib.ExitStack()
-        self._share = Share()
-        self._functions = 0
-        self._last_line = time.monotonic()
+        self._phase, self._share, self._functions = "", Share(), 0
+        self._open, self._last_line = contextlib.ExitStack(), time.monotonic()
 
     def __enter__(self) -> Self:
         """Show bars as soon as there are any."""
         self._open.enter_context(phases.listening(self.enter))
         self._open.enter_context(phases.listening_inside(self.inside))
         if sys.stderr.isatty() and has_cursor() and not is_quiet():
-            columns = (
+            said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
+            bars = Bars(
                 TextColumn("{task.description:<8}", markup=False),
                 BarColumn(18, complete_style="cyan", finished_style="cyan"),
-                TextColumn("{task.fields[said]}", markup=False,
-                           table_column=Column(width=WORDS, no_wrap=True, overflow="ellipsis")),
+                TextColumn("{task.fields[said]}", markup=False, table_column=said),
                 ClockColumn(),
-            )  # fmt: skip
-            console = Console(stderr=True, highlight=False, emoji=False)
-            self._bars = Bars(
-                *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty(),
-            )  # fmt: skip
-            self._open.enter_context(self._bars)
+                console=Console(stderr=True, highlight=False, emoji=False),
+                transient=True,
+                redirect_stdout=sys.stdout.isatty(),
+            )
+            for _ in (RUNS, PHASE):
+                bars.add_task("", total=None, visible=False, said="", left="")
+            self._bars = self._open.enter_context(bars)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Take the bars away."""
         self._open.close()
 
-    def _update(self, line: str, label: str, done: float | None, said: str, left: str = "") -> None:
+    def _update(self, line: TaskID, label: str, done: float | None, said: str, left: str = "") -> None:
         """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""
         if self._bars is None:
             return
-        if line not in self._tasks:
-            place = 0 if line == "runs" else 1
-            self._tasks[line] = self._bars.add_task(label, total=None, said="", left="", place=place)
-        task = self._tasks[line]
-        if self._bars.tasks[self._bars.task_ids.index(task)].description != label:
-            self._bars.reset(task, total=None, description=label)
+        if self._bars.tasks[line].description != label:
+            self._bars.reset(line, total=None, description=label, visible=True)
         total = None if done is None else 1.0
-        self._bars.update(task, total=total, completed=done or 0.0, said=said, left=left)
+        self._bars.update(line, total=total, completed=done or 0.0, said=said, left=left)
 
     def enter(self, phase: str) -> None:
         """Show another phase; compiling is shown within the phase that needs it."""
@@ -129,12 +122,12 @@ class Display:
                 note("compiling for this machine (once)")
         elif phase != self._phase:
             self._phase = phase
-            self._update("phase", phase, None, "")
+            self._update(PHASE, phase, None, "")
 
     def inside(self, what: str, part: float | None = None) -> None:
         """Show a long step of the present phase, and how far it is if that is known."""
-        if self._bars is not None and "phase" in self._tasks:
-            self._bars.update(self._tasks["phase"], said=what if part is None else f"{what} {part:.0%}")
+        if self._bars is not None:
+            self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
 
     def begin(self, name: str = "") -> None:
         """Show another run of that name, whose phases begin anew."""
@@ -145,48 +138,45 @@ class Display:
     def show(self, phase: str, done: float | None, said: str, plain: str) -> None:
         """Show how far a phase is; without a terminal write ``plain``, if the last line is some seconds ago."""
         self.enter(phase)
-        self._update("phase", phase, done, said)
+        self._update(PHASE, phase, done, said)
         if self._bars is None and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             note(plain)
 
     def count(self, label: str, done: int, total: int, left: str = "") -> None:
         """Show how many runs or folds are done."""
-        self._update("runs", label, done / total if total else 1.0, f"{done:,} of {total:,}", left)
+        self._update(RUNS, label, done / total if total else 1.0, f"{done:,} of {total:,}", left)
 
     def __call__(self, progress: "RunProgress") -> None:
         """Show the progress of a run that trains."""
-        gap = progress.gap / progress.objective if progress.objective else math.nan
-        part = f"part {min(progress.subproblem + 1, progress.subproblems)}/{progress.subproblems}"
-        parts = [part] if progress.subproblems > 1 else []
-        if math.isfinite(gap):
-            parts.append(f"gap {gap:.1e}")
-        elif math.isfinite(progress.objective):
-            parts.append(f"objective {progress.objective:.3g}")
-        parts.append(
-            f"{progress.support_vectors:,} SV"
-            if progress.support_vectors
-            else f"{progress.iterations:,} iter."
-        )
+        number, of, seconds, iterations, objective, gap, _, vectors = progress
+        relative = gap / objective if objective else math.nan
+        parts = [f"part {min(number + 1, of)}/{of}"] if of > 1 else []
+        if math.isfinite(relative):
+            parts.append(f"gap {relative:.1e}")
+        elif math.isfinite(objective):
+            parts.append(f"objective {objective:.3g}")
+        parts.append(f"{vectors:,} SV" if vectors else f"{iterations:,} iter.")
         said = ", ".join(parts)
-        plain = f"{progress.seconds:6.1f} s  {said}, iteration {progress.iterations:,}"
-        self.show(Phase.TRAIN, self._share.of(progress, gap), said, plain)
+        plain = f"{seconds:6.1f} s  {said}, iteration {iterations:,}"
+        self.show(Phase.TRAIN, self._share.of(progress, relative), said, plain)
 
 
 class Share:
     """What part of a run is done: of its subproblems, and of the way, in orders of magnitude, of one's gap."""
 
     def __init__(self) -> None:
-        self.most, self.number, self.first = 0.0, 0, math.nan
+        self.most, self.number, self.first = 0.0, 0, 1.0
 
     def of(self, progress: "RunProgress", gap: float) -> float:
         """Return the part, 0 to 1, which never falls."""
         if progress.subproblem != self.number:
-            self.number, self.first = progress.subproblem, math.nan
-        ratio, inside = gap / progress.tolerance if progress.tolerance else math.nan, 0.0
+            self.number, self.first = progress.subproblem, 1.0
+        inside, ratio = 0.0, gap / progress.tolerance if progress.tolerance else math.nan
         if 0 < ratio < math.inf:
-            self.first = ratio if math.isnan(self.first) else max(self.first, ratio)
-            inside = 1.0 - max(0.0, math.log(ratio)) / max(1.0, math.log(self.first))
+            orders = max(0.0, math.log(ratio))
+            self.first = max(self.first, orders)
+            inside = 1.0 - orders / self.first
         self.most = max(self.most, min(1.0, (progress.subproblem + inside) / progress.subproblems))
         return self.most
 
@@ -194,14 +184,13 @@ class Share:
 class RunsDisplay(Display):
     """The `Reporter` of ``fwsvm grid``: notes, the present run and how many are done, or a line for each run.
 
-    Of several that go on beside each other (``slots`` > 1) one is shown for a while, then another.
+    Of several that go on beside each other one is shown until it ends.
     """
 
-    def __init__(self, total: int, done: int, slots: int) -> None:
+    def __init__(self, total: int, done: int) -> None:
         super().__init__()
-        self.total, self.done, self.slots = total, done, slots
-        self._at, self._since, self._begun = "", 0.0, time.monotonic()
-        self._to_do = total - done
+        self.total, self.done, self._at = total, done, ""
+        self._to_do, self._begun = total - done, time.monotonic()
 
     def __enter__(self) -> Self:
         """Show how many runs are done."""
@@ -215,12 +204,11 @@ class RunsDisplay(Display):
 
     def watch(self, cell: "Cell", inside: "RunProgress | Phase") -> None:
         """Show the phase or the progress of a run, unless one beside it is shown."""
-        now = time.monotonic()
-        if self._at != cell.run_id:
-            if self.slots > 1 and self._at and now - self._since < SECONDS_OF_ONE_RUN:
-                return
-            self._at, self._since = cell.run_id, now
+        if not self._at:
+            self._at = cell.run_id
             self.begin(cell.label)
+        if self._at != cell.run_id:
+            return
         if isinstance(inside, Phase):
             self.enter(inside)
         else:
@@ -242,7 +230,7 @@ class RunsDisplay(Display):
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
-        said += [part for part in (promises.in_short([], [row["flags"] or ""]), left) if part]
+        said += filter(None, (promises.in_short([], [row["flags"] or ""]), left))
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
 
 
@@ -274,4 +262,6 @@ def loading(display: Display, *, offline: bool) -> "FetchOptions":
     from fwsvm.data.download import FetchOptions
 
     display.enter(Phase.LOAD)
-    return FetchOptions.default(offline=offline, bar=lambda name, size: downloading(name, size, display))
+    return FetchOptions.default(
+        offline=offline, say=note, bar=lambda name, size: downloading(name, size, display)
+    )

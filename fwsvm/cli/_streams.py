@@ -59,9 +59,11 @@ class LastingStream(io.TextIOWrapper):
         self.outlet = Outlet(raw)
         super().__init__(
             io.BufferedWriter(self.outlet) if isinstance(like.buffer, io.BufferedIOBase) else self.outlet,
-            like.encoding, like.errors,
-            line_buffering=like.line_buffering, write_through=like.write_through,
-        )  # fmt: skip
+            like.encoding,
+            like.errors,
+            line_buffering=like.line_buffering,
+            write_through=like.write_through,
+        )
 
     def finish(self) -> OSError | None:
         """Write what is left in the buffers; return why not all could be written, if so."""

@@ -2,27 +2,28 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _types
-from fwsvm.cli._groups import Summaries
-from fwsvm.cli._lines import echo, tell
-from fwsvm.cli._types import FiniteFloat, NearestChoice
+from fwsvm.cli._help import Summaries
+from fwsvm.cli._lines import tell
+from fwsvm.cli._options import PATH, FiniteFloat, NearestChoice, json_option, offline_option
 from fwsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from fwsvm.data.download import FetchOptions
     from fwsvm.data.lockfile import Entry
 
+name_argument = click.argument("name")
+names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
 mirror_option = click.option(
     "--mirror",
     metavar="DIR|URL",
     help="Try this folder or URL first; the default is FWSVM_MIRROR.",
 )
-offline_option = click.option("--offline", is_flag=True, help="Ask no server.")
 seconds_option = click.option(
     "--time-limit",
     "seconds",
@@ -31,7 +32,6 @@ seconds_option = click.option(
     help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
 )
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 paper_option = click.option("--paper", metavar="000|002|003|004", help="All data sets of this paper.")
 
 
@@ -40,21 +40,18 @@ def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = 
     from fwsvm.cli._progress import downloading
     from fwsvm.data.download import FetchOptions
 
-    def say(line: str) -> None:
-        click.echo(line, file=sys.stderr)
-
+    say = partial(click.echo, file=sys.stderr)
     return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=downloading)
 
 
-def find_entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":
+def find_entries(names: tuple[str, ...], paper: str | None = None) -> "list[Entry]":
     """Return the entries named, those of a paper, or all."""
     from fwsvm.data import lockfile, unknown_name
 
     lock = lockfile.read()
     found = []
     for name in names:
-        entry = lock.find(name)
-        if entry is None:
+        if (entry := lock.find(name)) is None:
             raise UsageError(unknown_name(name))
         found.append(entry)
     if paper:
@@ -66,7 +63,7 @@ def find_entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":
 
 
 @click.group(cls=Summaries)
-def command() -> None:
+def data() -> None:
     """Show, fetch, verify and add data sets.
 
     A data set is an entry of datasets.lock; a file of it counts only if its bytes have the digest written
@@ -74,7 +71,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@data.command("list")
 @paper_option
 @mirror_option
 @json_option
@@ -83,26 +80,13 @@ def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
     from fwsvm.cli import _data_text as text
     from fwsvm.data import lockfile
 
-    options = fetch_options(mirror, offline=True)
-    overlay = lockfile.read().overlay
-    records = [
-        text.entry_record(entry, options.mirror, overlay.get(entry.name)) for entry in find_entries((), paper)
-    ]
-    if as_json:
-        click.echo(json.dumps(records, indent=1))
-        return
-    for line in text.list_lines(records):
-        click.echo(line)
-    states = {record["state"] for record in records}
-    click.echo()
-    for state in (state for state in text.STATES if state in states):
-        click.echo(f"{state + ':':9}{text.STATES[state]}")
-    for line in text.overlay_lines(records):
-        click.echo(line)
+    there, overlay = fetch_options(mirror, offline=True).mirror, lockfile.read().overlay
+    found = [text.entry_record(each, there, overlay.get(each.name)) for each in find_entries((), paper)]
+    click.echo(json.dumps(found, indent=1) if as_json else "\n".join(text.list_lines(found)))
 
 
-@command.command()
-@click.argument("name")
+@data.command()
+@name_argument
 @mirror_option
 @json_option
 def info(name: str, mirror: str | None, *, as_json: bool) -> None:
@@ -110,13 +94,13 @@ def info(name: str, mirror: str | None, *, as_json: bool) -> None:
     from fwsvm.cli import _data_text as text
     from fwsvm.data import lockfile
 
-    entry = find_entries((name,), None)[0]
+    (entry,) = find_entries((name,))
     record = text.full_record(entry, fetch_options(mirror, offline=True).mirror, lockfile.read().overlay)
     click.echo(json.dumps(record, indent=1) if as_json else "\n".join(text.info_lines(record)))
 
 
-@command.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@data.command()
+@names_argument
 @paper_option
 @source_option
 @mirror_option
@@ -149,7 +133,7 @@ def fetch(
             if len(entries) == 1:
                 raise
             failed += 1
-            echo(f"fwsvm: {error}", 2, err=True)
+            tell([error])
             continue
         tell(got.notices)
         if got.source.generate:
@@ -163,8 +147,8 @@ def fetch(
         raise DataError(f"{failed} of {len(entries)} data sets are not available")
 
 
-@command.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@data.command()
+@names_argument
 def verify(names: tuple[str, ...]) -> None:
     """Hash files in the cache again, of the data sets named or of all.
 
@@ -173,7 +157,7 @@ def verify(names: tuple[str, ...]) -> None:
     from fwsvm.data import maintenance
 
     bad = whole = 0
-    for file, state in maintenance.check(find_entries(names, None)):
+    for file, state in maintenance.check(find_entries(names)):
         if state == "missing" and not names:
             continue
         click.echo(f"{file}: {state}")
@@ -184,8 +168,8 @@ def verify(names: tuple[str, ...]) -> None:
     click.echo(f"{whole} files whole")
 
 
-@command.command()
-@click.argument("name")
+@data.command()
+@name_argument
 @source_option
 @mirror_option
 def path(name: str, source: str | None, mirror: str | None) -> None:
@@ -195,12 +179,12 @@ def path(name: str, source: str | None, mirror: str | None) -> None:
     """
     from fwsvm.data.fetching import obtain
 
-    got = obtain(find_entries((name,), None)[0], source, fetch_options(mirror, offline=True))
+    got = obtain(find_entries((name,))[0], source, fetch_options(mirror, offline=True))
     for file in got.source.files:
         click.echo(str(got.files[file.file][0]))
 
 
-@command.command()
+@data.command()
 @click.option("--all", "everything", is_flag=True, help="Remove every data file and parsed copy.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 def prune(*, everything: bool, dry_run: bool) -> None:
@@ -220,8 +204,8 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {len(removals)} places")
 
 
-@command.command()
-@click.argument("name")
+@data.command()
+@name_argument
 @click.option("--accept", is_flag=True, help="Fetch anew, and record a digest or a shape that differs.")
 @click.option(
     "--into-checkout", is_flag=True, help="Write to the datasets.lock of the checkout that fwsvm runs from."
@@ -247,17 +231,17 @@ def lock(
     """
     from fwsvm.data import recording
 
-    entry = find_entries((name,), None)[0]
+    entry = find_entries((name,))[0]
     chosen = entry.source(source) if source else entry.sources[0]
     options = fetch_options(mirror, offline=offline, seconds=seconds)
     for line in recording.lock(entry, chosen, options, accept=accept, into_checkout=into_checkout):
         click.echo(line)
 
 
-@command.command()
-@click.argument("name")
-@click.argument("files", nargs=-1, required=True, type=_types.ANY, metavar="FILE...")
-@click.option("--test", type=_types.ANY, help="Test rows of a new data set.")
+@data.command()
+@name_argument
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@click.option("--test", type=PATH, help="Test rows of a new data set.")
 @click.option("--scaling", type=NearestChoice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
 @click.option("--title", help="Of a new data set.")
 @click.option("--zero-based", is_flag=True, help="The features of a new data set count from 0.")
@@ -301,8 +285,8 @@ def add(
         click.echo(f"{given}: copied to {source.path(file)}, as {entry.name}/{source.name}/{file.file}")
 
 
-@command.command()
-@click.argument("name")
+@data.command()
+@name_argument
 def remove(name: str) -> None:
     """Remove your own entry and digests of NAME from your datasets.lock."""
     from fwsvm.data import lockfile, overlay

@@ -1,21 +1,19 @@
 """``fwsvm grid``: run an experiment from its YAML file."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names, _types
 from fwsvm.cli._lines import echo, note
-from fwsvm.cli._options import quiet_option
+from fwsvm.cli._options import EXPERIMENT, FOLDER, offline_option, quiet_option
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import DataSpec, Experiment
     from fwsvm.experiments.run import Resources
@@ -23,21 +21,39 @@ if TYPE_CHECKING:
     from fwsvm.experiments.store import ReusableRun
 
 
-@click.command("grid")
-@click.argument("config", type=_types.ANY, required=False, shell_complete=_names.experiments)
+@click.command()
+@click.argument("config", type=EXPERIMENT, required=False)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
-@click.option("--copy", "copied", metavar="NAME",
-              help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.")  # fmt: skip
-@click.option("--only", "conditions", multiple=True, metavar="COLUMN=VALUE,...",
-              help="Only these runs, such as method=swap,dataset=a5a or dataset=w*; may be repeated.")  # fmt: skip
+@click.option(
+    "--copy",
+    "copied",
+    metavar="NAME",
+    help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.",
+)
+@click.option(
+    "--only",
+    "conditions",
+    multiple=True,
+    metavar="COLUMN=VALUE,...",
+    help="Only these runs, such as method=swap,dataset=a5a or dataset=w*; may be repeated.",
+)
 @click.option(
     "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
 )
-@click.option("--out", metavar="DIR", type=_types.FOLDER,
-              help="Folder for the results [default: results/NAME of the experiment].")  # fmt: skip
-@click.option("--reuse", "lenders", multiple=True, metavar="DIR",
-              type=_types.FOLDER,
-              help="Take runs that this results folder holds already; may be repeated.")  # fmt: skip
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=FOLDER,
+    help="Folder for the results [default: results/NAME of the experiment].",
+)
+@click.option(
+    "--reuse",
+    "lenders",
+    multiple=True,
+    metavar="DIR",
+    type=FOLDER,
+    help="Take runs that this results folder holds already; may be repeated.",
+)
 @click.option(
     "--workers", type=click.IntRange(1, 1000), metavar="N", help="Worker processes [default: the file's]."
 )
@@ -45,19 +61,28 @@ if TYPE_CHECKING:
 @click.option(
     "--beside", is_flag=True, help="Run the reported runs in parallel, too; their times are less reliable."
 )
-@click.option("--threads", type=click.IntRange(1, MOST_THREADS), metavar="N",
-              help="Threads of a run [default: all of the machine; 1 beside others].")  # fmt: skip
-@click.option("--cache-mb", "cache_mib", type=click.IntRange(1, 1 << 30), metavar="N",
-              help="Memory for kernel columns, shared out among workers [default: from what is free].")  # fmt: skip
-@click.option("--offline", is_flag=True, help="Ask no server for data.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    metavar="N",
+    help="Threads of a run [default: all of the machine; 1 beside others].",
+)
+@click.option(
+    "--cache-mb",
+    "cache_mib",
+    type=click.IntRange(1, 1 << 30),
+    metavar="N",
+    help="Memory for kernel columns, shared out among workers [default: from what is free].",
+)
+@offline_option
 @click.option("--force", is_flag=True, help="Repeat finished runs, too.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 @quiet_option
 @click.option(
     "--dry-run", is_flag=True, help="List the runs and which are done; load, run and write nothing."
 )
-def command(
-    config: Path | None,
+def grid(
+    config: str | None,
     copied: str | None,
     conditions: tuple[str, ...],
     profile: str | None,
@@ -65,14 +90,13 @@ def command(
     lenders: tuple[Path, ...],
     workers: int | None,
     scheduler: str | None,
-    beside: bool,
     threads: int | None,
     cache_mib: int | None,
+    *,
     list_shipped: bool,
     offline: bool,
-    force: bool,
-    fail_fast: bool,
     dry_run: bool,
+    **how: bool,
 ) -> None:
     """Run the experiment CONFIG and end with its table.
 
@@ -84,21 +108,29 @@ def command(
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
-    if list_shipped or copied:
-        _shipped(config, copied)
+    from fwsvm.experiments import config as configs
+    from fwsvm.experiments import shipped
+    from fwsvm.experiments.run import Resources
+    from fwsvm.experiments.store import reusable_runs
+
+    if (list_shipped or copied) and config is not None:
+        raise UsageError(f"{config}: --list and --copy NAME take no CONFIG")
+    if copied is not None:
+        for copy in shipped.copy_experiment(copied, Path()):
+            click.echo(f"wrote {copy}")
+        return
+    if list_shipped:
+        for one in shipped.shipped_experiments():
+            click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
+            echo(f"  {one.about}", 2)
         return
     if config is None:
         raise UsageError("name an experiment: a YAML file, or one that `fwsvm grid --list` shows")
-    if force and lenders:
+    if how["force"] and lenders:
         raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
-    from fwsvm.experiments import config as configs
-    from fwsvm.experiments.run import Resources
-    from fwsvm.experiments.shipped import config_file
-    from fwsvm.experiments.store import reusable_runs
-
-    experiment = configs.load(config_file(config), profile)
+    experiment = configs.load(shipped.config_file(Path(config)), profile)
     if conditions:
         experiment = experiment.only(conditions)
     folder = out or Path("results") / experiment.name
@@ -107,38 +139,20 @@ def command(
     for notice in notices:
         echo(notice, 2, err=True)
     if dry_run:
-        _list(experiment, folder, reusable, force=force)
+        _list(experiment, folder, reusable, force=how["force"])
         return
-    known = _survey(experiment, offline=offline)
+    known = _load_all(experiment, offline=offline)
     resources = Resources(threads, cache_mib, offline=offline)
+    asked = " ".join([config, *(f"--only {condition}" for condition in conditions)])
     executor = _executor(resources, workers or experiment.workers, scheduler)
-    asked = " ".join([str(config), *(f"--only {condition}" for condition in conditions)])
     try:
-        code = _run(
-            experiment, known, folder, executor, asked, reusable,
-            force=force, fail_fast=fail_fast, beside=beside,
-        )  # fmt: skip
+        code = _run(experiment, known, folder, executor, asked, reusable, **how)
     finally:
         executor.close()
     click.get_current_context().exit(code)
 
 
-def _shipped(config: Path | None, copied: str | None) -> None:
-    """List the experiments that come with fwsvm, or copy one into this folder."""
-    from fwsvm.experiments.shipped import copy_experiment, shipped_experiments
-
-    if config is not None:
-        raise UsageError(f"{config}: --list and --copy NAME take no CONFIG")
-    if copied is not None:
-        for copy in copy_experiment(copied, Path()):
-            click.echo(f"wrote {copy}")
-        return
-    for one in shipped_experiments():
-        click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
-        echo(f"  {one.about}", 2)
-
-
-def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
+def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and print its shape and notices, or why it is missing.
 
     Of sets that are not available the reason is printed for the first one: it is long, and much the same for others.
@@ -147,7 +161,7 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
     from fwsvm.experiments.samples import data_info
 
     known: dict[DataSpec, DataInfo] = {}
-    unobtainable: list[str] = []
+    unobtainable: dict[str, None] = {}
     with Display() as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
@@ -155,38 +169,29 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                if found.unobtainable:
-                    unobtainable.append(data.name)
-                if not found.unobtainable or len(unobtainable) == 1:
+                if not (found.unobtainable and unobtainable):
                     state = "missing" if found.unobtainable else "unreadable"
                     echo(f"{state}: {found.missing}", 2, err=True)
+                unobtainable |= {data.name: None} if found.unobtainable else {}
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
             note(f"{data.name}: {shape}")
             for notice in found.notices:
                 note(f"  {notice}", 4)
-    if more := list(dict.fromkeys(unobtainable))[1:]:
-        echo(
-            f"also missing: {', '.join(more)}; `fwsvm data info NAME` says where to get a set",
-            2,
-            err=True,
-        )
+    if more := [*unobtainable][1:]:
+        echo(f"also missing: {', '.join(more)}; `fwsvm data info NAME` says where to get a set", 2, err=True)
     return known
 
 
 def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "Executor":
+    from fwsvm.experiments.executors import Inline, Workers
+
     if scheduler is not None:
         from fwsvm.experiments.cluster_executor import ClusterExecutor
 
         return ClusterExecutor(scheduler, resources)
-    if workers > 1:
-        from fwsvm.experiments.executors import Workers
-
-        return Workers(workers, resources)
-    from fwsvm.experiments.executors import Inline
-
-    return Inline(resources)
+    return Workers(workers, resources) if workers > 1 else Inline(resources)
 
 
 def _run(
@@ -215,16 +220,16 @@ def _run(
         store.log("start", config=asked, profile=experiment.profile, runs=len(planned))
         work = [run for run in planned if run.state != "missing"]
         done = len(work) - sum(run.is_left for run in work)
-        with RunsDisplay(len(work), done, executor.slots) as display:
-            for notice in store.notices:
+        notices = [*store.notices, f"{experiment.name}{profile}: {describe(planned)}"]
+        if executor.slots > 1 and not beside:
+            notices.append(
+                f"{executor.slots} runs beside each other for the search; reported runs go one by one"
+            )
+        if executor.slots == 1 and beside:
+            notices.append("--beside changes nothing: runs go one by one without --workers 2 or more")
+        with RunsDisplay(len(work), done) as display:
+            for notice in notices:
                 display.note(notice)
-            display.note(f"{experiment.name}{profile}: {describe(planned)}")
-            if executor.slots > 1 and not beside:
-                display.note(
-                    f"{executor.slots} runs beside each other for the search; reported runs go one by one"
-                )
-            if executor.slots == 1 and beside:
-                display.note("--beside changes nothing: runs go one by one without --workers 2 or more")
             runner = Runner(experiment, known, store, executor, display, force, fail_fast, beside, reusable)
             runner.run()
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))

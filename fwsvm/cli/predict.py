@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names, _types
-from fwsvm.cli._files import refuse_no_folder, refuse_overwriting
-from fwsvm.cli._libsvm_words import libsvm_command, probability_option
-from fwsvm.cli._lines import echo, note, tell
-from fwsvm.cli._options import label_option, quiet_option
+from fwsvm.cli._help import LibsvmCommand
+from fwsvm.cli._lines import note, tell
+from fwsvm.cli._options import (
+    PATH,
+    data_argument,
+    json_option,
+    label_option,
+    probability_option,
+    quiet_option,
+)
+from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
 from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import UsageError
-from fwsvm.numerics.threads import MOST_THREADS
+from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -25,18 +31,21 @@ if TYPE_CHECKING:
     from fwsvm.problems.machines import KernelModel, LinearModel
 
 
-@libsvm_command("predict")
-@click.argument("model", type=_types.ANY)
-@click.argument("data", shell_complete=_names.datasets)
-@click.argument("output", type=_types.ANY, required=False)
+@click.command(cls=LibsvmCommand)
+@click.argument("model", type=PATH)
+@data_argument
+@click.argument("output", type=PATH, required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @probability_option("Write the classes' probabilities after the most probable label.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")
+@json_option
 @click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
 )
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Predict on a Dask cluster; DATA is a file or folder that all of its machines see.")  # fmt: skip
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Predict on a Dask cluster; DATA is a file or folder that all of its machines see.",
+)
 @label_option
 @click.option(
     "--zero-based",
@@ -45,7 +54,7 @@ if TYPE_CHECKING:
     help="Features are counted from 0 [default: as in MODEL's rows].",
 )
 @quiet_option
-def command(
+def predict(
     model: Path,
     data: str,
     output: Path | None,
@@ -76,8 +85,9 @@ def command(
     """
     from fwsvm.cli._progress import Display
     from fwsvm.data import inputs
+    from fwsvm.errors import WriteError
     from fwsvm.experiments import prediction
-    from fwsvm.numerics.threads import usable_threads
+    from fwsvm.files.atomic import replacing
     from fwsvm.problems import model_files
     from fwsvm.problems.machines import takes_kernel_values
 
@@ -88,77 +98,83 @@ def command(
             "--threads are of this computer, and --scheduler has others compute; leave out one of them"
         )
     refuse_overwriting([model, data], [output])
-    if output is not None:
-        refuse_no_folder(output, "OUTPUT")
+    refuse_no_folder(output, "OUTPUT")
     with Display() as display:
         display.enter(Phase.LOAD)
         begun = time.perf_counter()
-        _refuse_exchanged(model, data)
+        if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
+            order = f"the model comes first: fwsvm predict {data} {model}"
+            raise UsageError(f"{data} is a model and {model} is none; {order}")
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
         zero_based = zero_based or given or machine.zero_based
-        if scheduler is None:
-            used = threads or usable_threads()
-            pieces = None if given else inputs.unseen_pieces(data, zero_based=zero_based)
-            if pieces is None:
-                rows, notices = _loaded(data, machine, model, label=label, zero_based=zero_based)
-                loaded = time.perf_counter() - begun
-                predicted = prediction.predict(machine, rows, used, probability=probability)
-            else:  # reading and predicting take turns
-                loaded, notices = time.perf_counter() - begun, ()
-                predicted = prediction.predict_pieces(
-                    machine, pieces, data, used, probability=probability, decision=decision
-                )
-        else:
-            from fwsvm.experiments.cluster_prediction import PredictionRequest, predict
+        used, loaded = 1 if scheduler else threads or usable_threads(), time.perf_counter() - begun
+        notices: tuple[str, ...] = ()
+        if scheduler is not None:
+            from fwsvm.experiments import cluster_prediction as there
 
-            loaded, used = time.perf_counter() - begun, 1
-            predicted, notices = predict(
-                scheduler, machine, data, PredictionRequest(decision, probability, zero_based)
+            request = there.PredictionRequest(decision, probability, zero_based)
+            predicted, notices = there.predict(scheduler, machine, data, request)
+        elif given or (pieces := inputs.unseen_pieces(data, zero_based=zero_based)) is None:
+            rows, notices = _load(data, machine, model, label=label, zero_based=zero_based)
+            loaded = time.perf_counter() - begun
+            predicted = prediction.predict(machine, rows, used, probability=probability)
+        else:  # reading and predicting take turns
+            predicted = prediction.predict_pieces(
+                machine, pieces, data, used, probability=probability, decision=decision
             )
-    _tell(notices, predicted, machine.features)
+    _tell(predicted, notices, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:
         note(f"decision values: {', '.join(columns)}")
     if output is not None:
-        _write(output, predicted, machine.classes, decision=decision)
-    if as_json:
-        record = {
-            "model": str(model),
-            "dataset": data,
-            "rows": len(predicted.labels),
-            "features": machine.features,
-            "classes": machine.classes,
-            "test_accuracy": predicted.accuracy,
-            "scaling": machine.ranges.interval if machine.ranges else "none",
-            "ignored_nonzeros": predicted.ignored,
-            "rows_far_outside": predicted.far,
-            "load_seconds": loaded,
-            "compile_seconds": predicted.compile_seconds,
-            "predict_seconds": predicted.seconds,
-            "threads": used,
-            "output": str(output) if output else None,
-            **({} if output else {"labels": predicted.labels}),
-            **({"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}),
-        }
-        if predicted.probabilities is not None:
-            record["probabilities"] = predicted.probabilities.tolist()
-        click.echo(json.dumps(record))
-    elif output is None:
+        with replacing(output, WriteError) as stream:
+            stream.writelines(lines_of(predicted, machine.classes, decision=decision))
+    elif not as_json:
         end_where_unread()
-        sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
+        sys.stdout.writelines(lines_of(predicted, machine.classes, decision=decision))
+    record = {
+        "model": str(model),
+        "dataset": data,
+        "rows": len(predicted.labels),
+        "features": machine.features,
+        "classes": machine.classes,
+        "test_accuracy": predicted.accuracy,
+        "scaling": machine.ranges.interval if machine.ranges else "none",
+        "ignored_nonzeros": predicted.ignored,
+        "rows_far_outside": predicted.far,
+        "load_seconds": loaded,
+        "compile_seconds": predicted.compile_seconds,
+        "predict_seconds": predicted.seconds,
+        "threads": used,
+        "output": str(output) if output else None,
+        **({} if output else {"labels": predicted.labels}),
+        **({"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}),
+    }
+    if predicted.probabilities is not None:
+        record["probabilities"] = predicted.probabilities.tolist()
+    if as_json:
+        click.echo(json.dumps(record))
 
 
-def _refuse_exchanged(model: Path, data: str) -> None:
-    """Refuse a line in the order of svm-predict, the data first."""
-    from fwsvm.problems import model_files
+def _tell(predicted: "Prediction", notices: Iterable[str], features: int) -> None:
+    """Print what was read, what was ignored and how many labels are right on stderr."""
+    from fwsvm.data.labels import first_labels
 
-    if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
-        said = f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
-        raise UsageError(said)
+    for notice in notices:
+        note(f"fwsvm: {notice}")
+    if predicted.ignored:
+        why = f"the model was trained on {features} features"
+        tell([f"{predicted.ignored} non-zeros were ignored: {why}"])
+    tell(predicted.notices)
+    if predicted.unknown:
+        some = first_labels(predicted.unknown)
+        tell([f"the model does not know the labels {some}; their rows count as wrong"])
+    if predicted.correct is not None:
+        note(f"Accuracy = {predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})")
 
 
-def _loaded(
+def _load(
     data: str,
     machine: "KernelModel | LinearModel",
     model: Path,
@@ -166,7 +182,7 @@ def _loaded(
     label: str | None,
     zero_based: bool | None,
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
-    """Return the rows to predict, and what is to be known of them."""
+    """Return the rows to predict, and notices on them."""
     from scipy.sparse import issparse
 
     from fwsvm.data import inputs
@@ -186,39 +202,13 @@ def _loaded(
     return rows.table, (*rows.notices, said)
 
 
-def _tell(notices: Iterable[str], predicted: "Prediction", features: int) -> None:
-    """Print on stderr what was read, what was ignored and how many labels are right."""
-    for notice in notices:
-        note(f"fwsvm: {notice}")
-    if predicted.ignored:
-        why = f"the model was trained on {features} features"
-        echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", 2, err=True)
-    tell(predicted.notices)
-    if predicted.correct is None:
-        return
-    if predicted.unknown:
-        from fwsvm.data.labels import first_labels
-
-        some = first_labels(predicted.unknown)
-        echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", 2, err=True)
-    share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
-    note(f"Accuracy = {share}")
-
-
-def _write(output: Path, predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> None:
-    from fwsvm.errors import WriteError
-    from fwsvm.files.atomic import replacing
-
-    with replacing(output, WriteError) as stream:
-        stream.writelines(_lines(predicted, classes, decision=decision))
-
-
-def _lines(predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> Iterator[str]:
-    if predicted.probabilities is not None:
-        yield f"labels {' '.join(classes)}\n"
-    elif not decision:
+def lines_of(predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> Iterator[str]:
+    """Yield the lines of the output, as svm-predict writes them."""
+    values = predicted.decision if decision else predicted.probabilities
+    if values is None:
         yield from (f"{label}\n" for label in predicted.labels)
         return
-    values = predicted.decision if predicted.probabilities is None else predicted.probabilities
+    if not decision:
+        yield f"labels {' '.join(classes)}\n"
     for label, row in zip(predicted.labels, values.tolist(), strict=True):
         yield f"{label} {' '.join(map(repr, row))}\n"

@@ -6,12 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from fwsvm.analysis.papers import CLAIMS
-from fwsvm.cli._analysis import coloured
 from tests.analysis.folders import like_paper, row, write
 from tests.cli.running import run
 
@@ -181,18 +179,6 @@ def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
     alone = run("claims", "--summary")
     assert f"{len(CLAIMS)} not run" in alone.output
     assert run("claims", "--only", "005").exit_code == 2
-
-
-@pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
-def test_bold_is_for_terminals_that_show_it(
-    variable: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("NO_COLOR", "TERM"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variable.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: True))
-    assert coloured() is (not variable)
 
 
 def test_merge_joins_folders_and_refuses_mixtures(tmp_path: Path) -> None:

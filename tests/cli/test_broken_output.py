@@ -12,9 +12,10 @@ import click
 import numpy as np
 import pytest
 
-from fwsvm.cli import Commands, main, predict, train
+from fwsvm.cli import Commands, main, predict
 from fwsvm.data import inputs, ranges
 from fwsvm.experiments import cross_validation
+from fwsvm.experiments import run as runs
 from tests.cli.running import done
 
 DATA = "synthetic:gaussians?rows=60&features=3&test=0"
@@ -82,7 +83,7 @@ def test_easy_writes_machine_and_report_whatever_becomes_of_stdout(
 
 @broken
 def test_training_for_stdout_alone_ends_where_nobody_reads_it(monkeypatch, capsys, outputs, kind, code, said):
-    monkeypatch.setattr(train, "_trained", never)
+    monkeypatch.setattr(runs, "run_one", never)
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of(*TRAIN) == code
     assert told(capsys) == said
@@ -113,7 +114,7 @@ def test_rows_are_written_no_further_than_somebody_reads(
     if command == "predict":
         done("train", "-m", "swap", "--threads", 1, "--model", tmp_path / "m", rows)
     monkeypatch.setattr(ranges, "scaled_text", lines)
-    monkeypatch.setattr(predict, "_lines", lines)
+    monkeypatch.setattr(predict, "lines_of", lines)
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of(command, *([tmp_path / "m"] if command == "predict" else []), rows) == code
     assert len(made) < 10
@@ -205,7 +206,7 @@ def test_python_itself_has_nothing_left_to_write_that_fails(outputs, options, wo
 
 @pytest.mark.parametrize("option", ["--model", "--trace"])
 def test_a_file_that_its_folder_cannot_take_is_refused_before_training(tmp_path, monkeypatch, option):
-    monkeypatch.setattr(train, "_here", never)
+    monkeypatch.setattr(runs, "run_one", never)
     lost = tmp_path / "none" / "file"
     why = f"there is no folder {lost.parent}; make it, or name another with {option}"
     assert f"{lost} cannot be written: {why}" in done(*TRAIN, option, lost, code=2).stderr

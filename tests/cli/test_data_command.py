@@ -90,7 +90,7 @@ def test_info_tells_all_files_within_the_page(name: str, cache: Path) -> None:
     for source in entry.sources:
         for file in source.files:
             assert file.file in output
-            assert (file.sha256 or file.md5 or "unpinned") in output
+            assert (file.sha256 or file.md5 or "no digest is known") in output
             assert all(url in output for url in file.urls)
     prose = [line for line in output.splitlines() if not any(s in line for s in ("://", "here:", str(cache)))]
     assert max(map(len, prose)) <= 80

@@ -61,7 +61,7 @@ def test_shells_complete_commands_options_and_names(words, incomplete, offered):
 
 
 def test_an_unforeseen_error_is_one_sentence_and_a_log(monkeypatch, capsys):
-    monkeypatch.setattr("fwsvm.cli.info._facts", lambda: 1 // 0)
+    monkeypatch.setattr("fwsvm.cli.about._facts", lambda: 1 // 0)
     monkeypatch.setattr(sys, "argv", ["fwsvm", "info"])
     with pytest.raises(SystemExit) as ended:
         program()

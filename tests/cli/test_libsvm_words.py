@@ -8,7 +8,7 @@ import pytest
 
 import fwsvm
 from fwsvm.cli import main
-from fwsvm.cli._libsvm_words import OTHER_NAMES
+from fwsvm.cli._help import OTHER_NAMES
 from tests.cli.running import done
 
 
@@ -69,7 +69,7 @@ def test_other_options_of_svm_train_are_answered_by_ours(line, said):
 
 def test_an_option_that_is_nobodys_stays_an_error_of_its_own():
     said = done("train", "-z", "3", "a.svm", code=2).stderr
-    assert "No such option" in said
+    assert "no such option" in said
     assert "LIBSVM" not in said
 
 

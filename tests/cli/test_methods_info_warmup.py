@@ -187,7 +187,7 @@ def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
 def test_a_kernel_alone_is_compiled_for_the_methods_that_have_it(monkeypatch):
     trained = []
     monkeypatch.setattr(
-        "fwsvm.cli.warmup._train", lambda method, kernel, **_: trained.append((method, kernel))
+        "fwsvm.cli.about._train", lambda method, kernel, **_: trained.append((method, kernel))
     )
     run("warmup", "--kernel", "rbf", "--kernel", "linear")
     methods = METHODS.keys() - {"nested"}  # whose code is auto's

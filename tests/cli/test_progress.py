@@ -55,7 +55,7 @@ def lines_of(screen: io.StringIO) -> list[str]:
 
 
 def test_lines_of_runs_and_phases_fit_in_a_terminal(terminal):
-    with RunsDisplay(1_234_567, 1, 2) as display:
+    with RunsDisplay(1_234_567, 1) as display:
         display.watch(CELL, Phase.LOAD)
         display.watch(CELL, progress(1, 0.1))
         display.watch(SimpleNamespace(run_id="b", label="beside"), Phase.TRAIN)  # is not shown yet
@@ -81,7 +81,7 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
         "train_seconds": 1.25,
         "flags": "below_majority",
     }
-    with RunsDisplay(3, 1, 1) as display:
+    with RunsDisplay(3, 1) as display:
         display.ended(SimpleNamespace(cell=CELL, status="converged", row=row))
         row["relative_gap"] = 4.54
         display.ended(SimpleNamespace(cell=CELL, status="converged", row={**row, "flags": "weak_guarantee"}))

@@ -16,9 +16,25 @@ if TYPE_CHECKING:
 
 #: Columns of a run's row that its model file keeps.
 FACTS = (
-    "method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
-    "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id",
-)  # fmt: skip
+    "method",
+    "dataset",
+    "data_sha256",
+    "C",
+    "lambda",
+    "search",
+    "stop",
+    "tolerance",
+    "seed",
+    "status",
+    "objective",
+    "gap",
+    "relative_gap",
+    "gap_kind",
+    "certified",
+    "train_seconds",
+    "fwsvm",
+    "run_id",
+)
 
 
 def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
@@ -44,7 +60,7 @@ def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iter
     refuse_overwriting([*read, *(folder / name for folder in folders for name in own)], [out])
 
 
-def refuse_no_folder(output: Path, option: str) -> None:
+def refuse_no_folder(output: Path | None, option: str) -> None:
     """Refuse an output file that its folder cannot take, before anything is computed for it.
 
     Raises
@@ -56,7 +72,7 @@ def refuse_no_folder(output: Path, option: str) -> None:
     """
     from fwsvm.files.atomic import is_written_in_place
 
-    if is_written_in_place(output) and not output.is_dir():  # a pipe, /dev/stdout
+    if output is None or (is_written_in_place(output) and not output.is_dir()):  # a pipe, /dev/stdout
         return
     folder = output.absolute().parent
     if not folder.is_dir():

@@ -1,0 +1,131 @@
+"""Commands whose help has groups, and which answer what people type who know LIBSVM."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import click
+
+from fwsvm.errors import UsageError, shown
+from fwsvm.settings import GROUPS
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
+FIRST_COLUMN = 28  # columns of an option's name, so that the groups are aligned
+OTHERS = "Options"  # the group of an option that has none
+
+#: Options of svm-train that ours have no alias for, and what to do instead.
+HINTS = {
+    "-s": "only C-SVC (-s 0) is supported, with the squared hinge; leave it out and choose C anew",
+    "-d": "write --degree",
+    "-r": "write --coef0",
+    "-n": "nu-SVC and one-class SVMs are not supported",
+    "-p": "regression is not supported",
+    "-e": "write --tol, which bounds the relative duality gap",
+    "-m": "write --cache-mb; -m is the method here",
+    "-h": "leave it out: methods drop rows by themselves",
+    "-v": "write `fwsvm cv --folds N`",
+    "-w": "write --class-weight LABEL=W",
+    "-b": "train and predict have --probability, cv has not",
+}
+#: LIBSVM's programs, and what else people call a command.
+OTHER_NAMES = {
+    "svm-train": "train",
+    "svm-predict": "predict",
+    "svm-scale": "scale",
+    "checkdata.py": "check",
+    "subset.py": "subset",
+    "easy.py": "easy",
+    "grid.py": "easy",
+    "liblinear-train": "train",
+    "crossval": "cv",
+    "cross-validate": "cv",
+    "fit": "train",
+    "test": "predict",
+    "classify": "predict",
+    "tune": "easy",
+    "search": "grid",
+    "download": "data",
+}
+
+
+class GroupedOption(click.Option):
+    """An option that the help of a command lists in a group."""
+
+    def __init__(self, *names: Any, group: str = OTHERS, **more: Any) -> None:
+        super().__init__(*names, **more)
+        self.group = group
+
+
+def grouped(*names: str, group: str, **more: Any) -> Decorator:
+    """Return `click.option` for an option of a group."""
+    return click.option(*names, cls=GroupedOption, group=group, **more)
+
+
+class LibsvmCommand(click.Command):
+    """A command in the place of svm-train or svm-predict: it explains their options, and lists its own in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the groups, in their order."""
+        for group in (*GROUPS, OTHERS):
+            records = [
+                record
+                for one in self.get_params(ctx)
+                if isinstance(one, click.Option)
+                and getattr(one, "group", OTHERS) == group
+                and (record := one.get_help_record(ctx))
+            ]
+            if records:
+                with formatter.section(group):
+                    formatter.write_dl([(f"{name:{FIRST_COLUMN}}", text) for name, text in records])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; -b 1 is --probability. For another option of svm-train, and its second file, say what to do."""
+        has_probability = any("--probability" in one.opts for one in self.params)
+        for option, value in pairwise([*args, ""]):
+            if option in {"-m", "-h"} and value.isdigit():
+                raise self._explained(option, ctx)
+            if option == "-b" and value in {"0", "1"} and has_probability:
+                at = args.index("-b")
+                args = [*args[:at], *["--probability"] * int(value), *args[at + 2 :]]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name[:2] not in HINTS:
+                raise
+            raise self._explained(error.option_name[:2], ctx) from None
+        except click.UsageError as error:
+            if self.name != "train" or not error.message.startswith("Got unexpected extra argument"):
+                raise
+            said = "the second file of svm-train is the model: write --model FILE"
+            raise click.UsageError(said, ctx) from None
+
+    def _explained(self, option: str, ctx: click.Context) -> click.UsageError:
+        return click.UsageError(f"{option} is LIBSVM's: {HINTS[option]}", ctx)
+
+
+class Summaries(click.Group):
+    """A group whose help says the first sentence of each command whole, where click cuts it to one line."""
+
+    def sections(self, ctx: click.Context) -> Mapping[str, Sequence[str]]:
+        """Return the names of the commands below their titles."""
+        return {"Commands": self.list_commands(ctx)}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their summaries, which go on below where a line is too short."""
+        widest = max(map(len, self.list_commands(ctx)))
+        for title, names in self.sections(ctx).items():
+            found = [(f"{name:{widest}}", self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(LONGEST_SUMMARY)) for name, one in found if one]
+                )
+
+
+def no_such_command(name: str, known: Sequence[str]) -> UsageError:
+    """Return the error that there is no such command, with the nearest or the one that does the same."""
+    from difflib import get_close_matches
+
+    near = [OTHER_NAMES.get(each, each) for each in get_close_matches(name, [*known, *OTHER_NAMES], 3)]
+    hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+    return UsageError(f"no such command {shown(name)}{hint}")
