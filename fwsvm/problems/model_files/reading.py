@@ -3,10 +3,11 @@
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -26,8 +27,36 @@ SOLVER_TYPES = {
     *SOLVERS.values(), CRAMMER_SINGER, "L2R_LR", "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC", "L1R_LR", "L2R_LR_DUAL",
 }  # fmt: skip
 LIBLINEAR = {"solver_type", "nr_class", "label", "nr_feature", "bias"}
-LABEL_KINDS = "biufUTMO"
-DAMAGED = (ValueError, TypeError, KeyError, OverflowError, RecursionError, UsageError)
+
+
+class Labels(msgspec.Struct):
+    """The classes in the type that predictions have."""
+
+    dtype: str
+    values: list[bool | int | float | str]
+
+
+class Scaling(msgspec.Struct):
+    """The ranges that rows are scaled by."""
+
+    interval: tuple[float, float]
+    features: list[int]
+    minimum: list[float]
+    maximum: list[float]
+
+
+class Facts(msgspec.Struct):
+    """What the lines ``#fwsvm {json}`` say (`fwsvm.problems.model_files.writing`)."""
+
+    features: int | None = None
+    classes: tuple[str, ...] | None = None
+    labels: Labels | None = None
+    kernel: str | None = None
+    kernel_parameters: dict[str, Any] = {}
+    scaling: Scaling | None = None
+    feature_names: tuple[str, ...] = ()
+    zero_based: bool | None = None
+    facts: dict[str, Any] = {}
 
 
 def is_model_file(path: str | Path) -> bool:
@@ -51,11 +80,15 @@ def read(path: str | Path) -> KernelModel | LinearModel:
         The file cannot be read or is not such a model.
     """
     file = _File(path)
-    return _linear_model(file) if file.read_header() else _kernel_model(file)
+    make = _linear_model if file.read_header() else _kernel_model
+    try:
+        return make(file)
+    except (ValueError, TypeError, OverflowError, UsageError) as error:
+        raise file.error(f"this is not a model that fwsvm can read: {error}") from None
 
 
 class _File:
-    """The lines of a model file without surrounding blanks, and its header.
+    """The lines of a model file, and its header.
 
     ``number`` is the line at hand, from 1; ``header`` has the line and the words of each keyword.
     """
@@ -78,12 +111,12 @@ class _File:
         except OSError as error:
             raise ModelError(f"{self.path} cannot be read: {error.strerror or error}") from None
 
-    def next(self, missing: str) -> list[str]:
-        """Return the words of the next line; `ModelError` that says what is ``missing`` where there is none."""
+    def next(self, missing: str) -> str:
+        """Return the next line; `ModelError` that says what is ``missing`` where there is none."""
         line = next(self.lines, None)
         if line is None:
             raise self.error(f"the file ends {missing}")
-        return line.split()
+        return line
 
     def error(self, why: str, number: int | None = None) -> ModelError:
         """Return the error about a line, by default the one at hand; an empty file has none."""
@@ -93,14 +126,12 @@ class _File:
     def read_header(self) -> bool:
         """Read up to the line that opens the body; return whether the model is linear."""
         while True:
-            keyword, *values = self.next("before the header does") or [""]
-            if keyword in ("SV", "w") and not values:
+            keyword, *words = self.next("before the header does").split() or [""]
+            if keyword in ("SV", "w") and not words:
                 break
             if keyword not in LIBSVM | LIBLINEAR:
                 raise self.error(f"{shown(keyword)} is not a keyword of a model file")
-            if keyword in self.header:
-                raise self.error(f"{keyword} is already in line {self.header[keyword][0]}")
-            self.header[keyword] = self.number, values
+            self.header[keyword] = self.number, words
         for other in self.header.keys() - (LIBLINEAR if keyword == "w" else LIBSVM):
             raise self.wrong(other, "does not belong in this kind of model")
         return keyword == "w"
@@ -117,143 +148,123 @@ class _File:
         if len(words) != count:
             raise self.wrong(keyword, f"must have {count} values, not {len(words)}")
         try:
-            return [parse(word) for word in words]
+            found = [parse(word) for word in words]
         except ValueError as error:
-            raise self.wrong(keyword, f"has {error}") from None
+            raise self.wrong(keyword, f"has a wrong value: {error}") from None
+        limit = {int: LARGEST, float: math.inf}
+        if parse in limit and not all(math.isfinite(value) and abs(value) <= limit[parse] for value in found):
+            raise self.wrong(keyword, "has a number out of range")
+        return found
 
-    def count(self, keyword: str, least: int) -> int:
-        """Return the whole number of a keyword, at least so large."""
-        (value,) = self.values(keyword, 1, whole_number)
-        if value < least:
-            raise self.wrong(keyword, f"must be at least {least}, not {value}")
-        return int(value)
-
-
-def finite_number(text: str) -> float:
-    """Return the finite number that a text writes, else raise `ValueError`."""
-    value = float(text) if "_" not in text else math.inf
-    if not math.isfinite(value):
-        raise ValueError(f"{shown(text)}, which is not a finite number")
-    return value
-
-
-def whole_number(text: str) -> int:
-    """Return the whole number that a text writes if it fits an int of C, else raise `ValueError`."""
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    value = int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= 10 else LARGEST + 1
-    if not -LARGEST - 1 <= value <= LARGEST:
-        raise ValueError(f"{shown(text)}, which is not a whole number of 32 bits")
-    return value
+    def facts(self) -> Facts:
+        """Return all facts after the last vector or weight; other lines must be comments or blank."""
+        found: dict[str, Any] = {}
+        for line in self.lines:
+            if line.startswith(MARK):
+                try:
+                    found |= dict(json.loads(line.removeprefix(MARK)))
+                    msgspec.convert(found, Facts)
+                except (ValueError, TypeError, RecursionError) as error:
+                    raise self.error(f"the facts cannot be read: {str(error)[:80]}") from None
+            elif line and not line.startswith("#"):
+                raise self.error(f"the header announces no more lines, but here is {shown(line)}")
+        return msgspec.convert(found, Facts)
 
 
 def _kernel_model(file: _File) -> KernelModel:
     (svm_type,), (kernel_type,) = file.values("svm_type"), file.values("kernel_type")
     if svm_type not in SVM_TYPES:
         raise file.wrong("svm_type", f"is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
-    K, count = file.count("nr_class", 2), file.count("total_sv", 0)
-    codes = file.values("label", K, whole_number)
-    biases = -np.array(file.values("rho", K * (K - 1) // 2, finite_number))
-    counts = np.array(file.values("nr_sv", K, whole_number), dtype=np.int64)
+    (K,), (count,) = file.values("nr_class", 1, int), file.values("total_sv", 1, int)
+    codes = file.values("label", K, int)
+    biases = -np.array(file.values("rho", K * (K - 1) // 2, float))
+    counts = np.array(file.values("nr_sv", K, int), dtype=np.int64)
     if (counts < 0).any() or counts.sum() != count:
         raise file.wrong("nr_sv", f"must be {K} counts that add up to total_sv, {count}")
     sigmoids = None
     if all(keyword in file.header for keyword in SIGMOIDS):
-        sigmoids = np.array([file.values(keyword, len(biases), finite_number) for keyword in SIGMOIDS])
+        sigmoids = np.array([file.values(keyword, len(biases), float) for keyword in SIGMOIDS])
+    coefficients, vectors = _vectors(file, count, K - 1)
     is_numbered = kernel_type == PRECOMPUTED  # a support vector is then 0:i, the number of a row
-    coefficients, vectors = _vectors(file, count, K - 1, is_numbered=is_numbered)
-    found = _facts(file)
-    kernel_of = _kernel(file, kernel_type)
-    try:
-        base = _base(found)
-        if base is None and not is_numbered and (vectors.indices == 0).any():
-            base = True  # all indices of a model count alike
-        first = 0 if base or is_numbered else 1
-        used = int(vectors.data.max(initial=0)) + 1 if is_numbered else vectors.shape[1] - first
-        features = found.get("features", used if vectors.nnz else 0)
-        if type(features) is not int or not used * bool(vectors.nnz) <= features < LARGEST:
-            raise ValueError(f"'features' must be {used} to {LARGEST - 1}")
-        support = csr_array((vectors.data, vectors.indices - first, vectors.indptr), shape=(count, features))
-        return KernelModel(
-            _classes(found, codes), kernel_of(found), support, counts, coefficients, biases,
-            dict(found.get("facts", {})), _ranges(found, features), sigmoids, _labels(found, K), _names(found), base,
-            foreign="features" not in found,
-        )  # fmt: skip
-    except DAMAGED as error:
-        raise file.error(f"the facts do not fit the model: {error}") from None
+    numbers = vectors.data
+    if is_numbered and not (
+        len(numbers) == count
+        and not vectors.indices.any()
+        and (numbers > 0).all()
+        and not (numbers % 1).any()
+    ):
+        raise ValueError("a support vector of a precomputed kernel must be 0:i, the number of a training row")
+    facts = file.facts()
+    base = facts.zero_based
+    if base is None and not is_numbered and (vectors.indices == 0).any():
+        base = True  # all indices of a model count alike
+    first = 0 if base or is_numbered else 1
+    used = int(numbers.max(initial=0)) + 1 if is_numbered else vectors.shape[1] - first
+    used *= bool(vectors.nnz)
+    features = used if facts.features is None else facts.features
+    if not used <= features < LARGEST:
+        raise ValueError(f"'features' must be {used} to {LARGEST - 1}")
+    support = csr_array((numbers, vectors.indices - first, vectors.indptr), shape=(count, features))
+    return KernelModel(
+        _classes(facts, codes), _kernel(file, kernel_type, facts), support, counts, coefficients, biases, facts.facts,
+        _ranges(facts, features), sigmoids, _labels(facts, K), facts.feature_names, base,
+        foreign=facts.features is None,
+    )  # fmt: skip
 
 
-def _vectors(file: _File, count: int, width: int, *, is_numbered: bool) -> tuple[np.ndarray, csr_array]:
+def _vectors(file: _File, count: int, width: int) -> tuple[np.ndarray, csr_array]:
     """Read lines of ``width`` coefficients and a sparse vector each, with the indices as in the file."""
     coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
     for row in range(count):
-        words = file.next(f"after {row} of {count} support vectors")
-        if len(words) < width or any(":" in word for word in words[:width]):
+        line = file.next(f"after {row} of {count} support vectors")
+        words = line.split()
+        try:
+            weights = [float(word) for word in words[:width]]
+            entries = [word.split(":") for word in words[width:]]
+            columns, numbers = [int(index) for index, _ in entries], [float(value) for _, value in entries]
+        except ValueError:
+            weights, columns, numbers = [], [], []
+        rising = all(a < b for a, b in zip([-1, *columns], [*columns, LARGEST], strict=True))
+        if len(weights) != width or not rising or not all(map(math.isfinite, [*weights, *numbers])):
             raise file.error(
-                f"a support vector is expected here: {width} coefficients, then index:value pairs"
+                f"a support vector must be {width} finite coefficients and index:value pairs whose indices increase, "
+                f"not {shown(line)}"
             )
-        before = -1
-        for place, word in enumerate(words):
-            try:
-                if place < width:
-                    coefficients.append(finite_number(word))
-                    continue
-                index, _, number = word.partition(":")
-                column, value = whole_number(index), finite_number(number)
-            except ValueError:
-                kind = "index:value" if place >= width else "a finite number"
-                raise file.error(
-                    f"{shown(word)} is not {kind}; a line has {width} coefficients first"
-                ) from None
-            if not before < column < LARGEST:
-                raise file.error(
-                    f"{shown(word)} is not index:value with an index that increases along the line"
-                )
-            before = column
-            indices.append(column)
-            values.append(value)
+        coefficients.extend(weights)
+        indices.extend(columns)
+        values.extend(numbers)
         ends.append(len(indices))
-        if is_numbered and not (
-            ends[-1] - ends[-2] == 1
-            and indices[-1] == 0
-            and 0 < values[-1] < LARGEST - 1
-            and values[-1] % 1 == 0
-        ):
-            raise file.error(
-                "a support vector of a precomputed kernel must be 0:i, the number of a training row"
-            )
-    columns = np.array(indices, dtype=np.int64)
-    shape = count, int(columns.max(initial=-1)) + 1
-    return np.array(coefficients).reshape(count, width), csr_array(
-        (np.array(values), columns, np.array(ends)), shape=shape
+    features = np.array(indices, dtype=np.int64)
+    vectors = csr_array(
+        (np.array(values), features, np.array(ends)), shape=(count, int(features.max(initial=-1)) + 1)
     )
+    return np.array(coefficients).reshape(count, width), vectors
 
 
-def _kernel(file: _File, name: str) -> Callable[[Mapping[str, Any]], Any]:
-    """Return what makes the kernel of a header; the facts tell one of ours from the one of LIBSVM's that it equals."""
+def _kernel(file: _File, name: str, facts: Facts) -> Any:
+    """Return the kernel of the header; the facts tell one of ours from the one of LIBSVM's that it equals."""
     families = {family.libsvm or family.name: family for family in KERNELS.values() if family.equal is None}
     if name not in families:
         raise file.wrong("kernel_type", f"is {shown(name)}, a kernel that fwsvm does not have")
-    family, values = families[name], dict[str, Any]()
+    family = families[name]
+    given = family.own_values(facts.kernel_parameters)
     for parameter in SHARED:
         if parameter in file.header and parameter not in family.parameters:
             raise file.wrong(parameter, f"does not belong to a {name} kernel")
         if parameter in family.parameters:
-            parse = whole_number if types_of(family.make)[parameter] is int else finite_number
-            (values[parameter],) = file.values(parameter, 1, parse)
-            allowed = family.range_of(parameter)
-            if not allowed.least <= values[parameter] <= allowed.most:
-                raise file.wrong(parameter, f"must be {allowed.words}, not {values[parameter]}")
-    return lambda found: _own_kernel(family, values, found)
+            parse = int if types_of(family.make)[parameter] is int else float
+            (given[parameter],) = file.values(parameter, 1, parse)
+    for parameter, value in given.items():
+        allowed = family.range_of(parameter)
+        if not allowed.least <= value <= allowed.most:
+            line = file.header.get(parameter, (file.number,))[0]
+            raise file.error(f"{parameter} must be {allowed.words}, not {value}", line)
+    return _own_kernel(family, family.make(**given), facts.kernel or family.name)
 
 
-def _own_kernel(family: KernelFamily, values: Mapping[str, Any], found: Mapping[str, Any]) -> Any:
-    """Return a kernel of the header as one of the family that the facts name, which must be equal."""
-    own = family.own_values(found.get("kernel_parameters", {}))
-    for parameter, value in own.items():
-        if not family.range_of(parameter).least <= value <= family.range_of(parameter).most:
-            raise ValueError(f"{parameter} must be {family.range_of(parameter).words}, not {value}")
-    kernel, name = family.make(**values, **own), found.get("kernel", family.name)
-    other = KERNELS.get(name) if isinstance(name, str) else None
+def _own_kernel(family: KernelFamily, kernel: Any, name: str) -> Any:
+    """Return a kernel as one of the family of that name, which must be equal."""
+    other = KERNELS.get(name)
     if other is family:
         return kernel
     if other is not None and other.equal is not None and set(other.parameters) <= set(kernel._fields):
@@ -267,105 +278,62 @@ def _linear_model(file: _File) -> LinearModel:
     (solver,) = file.values("solver_type")
     if solver not in SOLVER_TYPES:
         raise file.wrong("solver_type", f"is {shown(solver)}, not a classifier that fwsvm can predict with")
-    K, features = file.count("nr_class", 2), file.count("nr_feature", 0)
-    codes, (constant,) = file.values("label", K, whole_number), file.values("bias", 1, finite_number)
+    (K,), (features,) = file.values("nr_class", 1, int), file.values("nr_feature", 1, int)
+    codes, (constant,) = file.values("label", K, int), file.values("bias", 1, float)
     outputs = K if K > 2 or solver == CRAMMER_SINGER else 1
     count, values = features + (constant >= 0), array("d")
     for row in range(count):
-        words = file.next(f"after {row} of {count} lines of weights")
+        line = file.next(f"after {row} of {count} lines of weights")
         try:
-            numbers = [finite_number(word) for word in words]
+            numbers = [float(word) for word in line.split()]
         except ValueError:
             numbers = []
-        if len(numbers) != outputs:
-            raise file.error(f"a line must have {outputs} finite weights here, not {shown(' '.join(words))}")
+        if len(numbers) != outputs or not all(map(math.isfinite, numbers)):
+            raise file.error(f"a line must have {outputs} finite weights here, not {shown(line)}")
         values.extend(numbers)
     weights = np.array(values).reshape(count, outputs)
     if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
         weights = (weights[:, :1] - weights[:, 1:]) / 2.0
     biases = weights[features] if constant >= 0 else np.zeros(weights.shape[1])
-    found = _facts(file)
-    try:
-        return LinearModel(
-            _classes(found, codes), np.ascontiguousarray(weights[:features].T), biases, max(constant, 0.0),
-            dict(found.get("facts", {})), _ranges(found, features), _labels(found, K), _names(found), _base(found),
-        )  # fmt: skip
-    except DAMAGED as error:
-        raise file.error(f"the facts do not fit the model: {error}") from None
+    facts = file.facts()
+    return LinearModel(
+        _classes(facts, codes), np.ascontiguousarray(weights[:features].T), biases, max(constant, 0.0), facts.facts,
+        _ranges(facts, features), _labels(facts, K), facts.feature_names, facts.zero_based,
+    )  # fmt: skip
 
 
-# ---------------------------------------------------------------- facts, which a person may have edited
-
-
-def _facts(file: _File) -> dict[str, Any]:
-    """Return all facts after the last vector or weight; other lines must be comments or blank."""
-    found: dict[str, Any] = {}
-    for line in file.lines:
-        if line.startswith(MARK):
-            try:
-                found |= dict(json.loads(line.removeprefix(MARK), parse_constant=float.fromhex))
-            except DAMAGED as error:
-                raise file.error(f"the facts cannot be read: {str(error)[:80]}") from None
-        elif line and not line.startswith("#"):
-            raise file.error(f"the header announces no more lines, but here is {shown(line)}")
-    return found
-
-
-def _classes(found: Mapping[str, Any], codes: list[int]) -> tuple[str, ...]:
+def _classes(facts: Facts, codes: list[int]) -> tuple[str, ...]:
     """Return the classes: those of the facts, which must fit the header's codes, else the codes."""
-    if len(set(codes)) < len(codes):
-        raise ValueError("the header has a label twice")
-    classes = tuple(found.get("classes", map(str, codes)))
-    if not all(isinstance(name, str) and name.isprintable() for name in classes):
-        raise ValueError("'classes' must be printable texts")
+    classes = tuple(map(str, codes)) if facts.classes is None else facts.classes
+    if len(codes) < 2 or len(set(codes)) < len(codes):
+        raise ValueError("the header has fewer than two labels, or one twice")
     if len(set(classes)) < len(classes) or label_codes(classes) != codes:
         raise ValueError("'classes' does not fit the labels in the header")
     return classes
 
 
-def _labels(found: Mapping[str, Any], K: int) -> np.ndarray | None:
+def _labels(facts: Facts, K: int) -> np.ndarray | None:
     """Return the classes in the type that predictions have."""
-    if "labels" not in found:
+    if facts.labels is None:
         return None
-    values, dtype = found["labels"]["values"], np.dtype(found["labels"]["dtype"])
-    if len(values) != K or not all(isinstance(value, str | int | float) for value in values):
+    if len(facts.labels.values) != K:
         raise ValueError(f"'labels' must have {K} values")
-    if dtype.kind not in LABEL_KINDS:
-        raise ValueError(f"'labels' cannot have the type {dtype}")
-    return np.array(values, dtype=dtype)
+    return np.array(facts.labels.values, dtype=np.dtype(facts.labels.dtype))
 
 
-def _names(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the training rows' columns."""
-    names = tuple(found.get("feature_names", ()))
-    if not all(isinstance(name, str) for name in names):
-        raise ValueError("'feature_names' must be texts")
-    return names
-
-
-def _base(found: Mapping[str, Any]) -> bool | None:
-    """Return whether the training file counted its features from 0."""
-    base = found.get("zero_based")
-    if base not in (True, False, None):
-        raise ValueError("'zero_based' must be true or false")
-    return base
-
-
-def _ranges(found: Mapping[str, Any], features: int) -> Ranges | None:
+def _ranges(facts: Facts, features: int) -> Ranges | None:
     """Return the ranges that rows are scaled by."""
-    if "scaling" not in found:
+    if facts.scaling is None:
         return None
-    told = found["scaling"]
-    places = np.array(told["features"], dtype=np.int64) - 1
-    minimum, maximum, interval = (
-        np.array(told[name], dtype=float) for name in ("minimum", "maximum", "interval")
-    )
-    if not (places.shape == minimum.shape == maximum.shape == (len(places),) and interval.shape == (2,)):
-        raise ValueError("'scaling' has lists of unequal lengths")
-    if (np.diff(places) <= 0).any() or (places < 0).any() or (places >= features).any():
-        raise ValueError(f"the features of 'scaling' must increase from 1 to {features}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        widths = np.append(maximum - minimum, interval[1] - interval[0])
-    if not ((widths > 0) & np.isfinite(widths)).all():
-        raise ValueError("a range of 'scaling' is empty or not finite")
-    return Ranges(places, minimum, maximum, float(interval[0]), float(interval[1]))
+    places = np.array(facts.scaling.features, dtype=np.int64) - 1
+    minimum, maximum = np.array(facts.scaling.minimum), np.array(facts.scaling.maximum)
+    if (
+        not len(places) == len(minimum) == len(maximum)
+        or (np.diff(places, prepend=-1, append=features) <= 0).any()
+    ):
+        raise ValueError(
+            f"'scaling' needs a range for each of its features, which increase from 1 to {features}"
+        )
+    if not (maximum > minimum).all():
+        raise ValueError("a range of 'scaling' is empty")
+    return Ranges(places, minimum, maximum, *facts.scaling.interval)
