@@ -157,7 +157,7 @@ class NewtonRun:
         """Return the linear systems over the present column cache."""
         columns = self.simplex.qp.columns
         lines = GramRows(columns, self.y, self.resolved.threads)
-        room = None if self.columns is None else self.columns.room
+        room = None if self.columns is None else self.columns.take_room()
         # few runs come to factors in float64; a method of this run would be a cycle, which keeps its memory
         return ActiveSetSystem(lines, self.ridge, partial(compile_double_factor, columns), room)
 
