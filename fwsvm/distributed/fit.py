@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwsvm._occurring import Occurring
 from fwsvm.distributed import block
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.source import ClusterSource
@@ -18,13 +17,13 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import Settings
 from fwsvm.solvers.class_weight import row_weights
-from fwsvm.solvers.fit import refuse_penalties
-from fwsvm.solvers.gathering import Trained, gathered
-from fwsvm.solvers.loop import Subproblems, Watch, solve_all
+from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.memory import require_pairs
 from fwsvm.solvers.resolve import Resolved, width_rule_of
 from fwsvm.solvers.resolve import resolve as resolve_rows
 from fwsvm.solvers.result import Result
+from fwsvm.solvers.subproblems import Subproblems, solve_all
+from fwsvm.solvers.training import Training, refuse_penalties, result_of
 from fwsvm.solvers.warm_up import ROWS, compile_runs
 
 METHOD = "chunking"  # the one whose rows may be on workers
@@ -71,10 +70,8 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
         compile_seconds = compile_runs(resolved, few)
         enter(Phase.TRAIN)
         solved = solve_all(source, weights, problems, resolved, watch)
-        trained = Trained(
-            source, Occurring(source, None), codes, found.classes, resolved, problems, solved, compile_seconds
-        )
-        result = gathered(trained)
+        training = Training(source, source, None, found.classes, weights, resolved, resolved.kernel, problems)
+        result = result_of(training, replace(solved, compile_seconds=compile_seconds))
     support = None if result.support is None else source.which[result.support]
     return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=table.ranges)
 

@@ -29,7 +29,7 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
-from fwsvm.solvers.c_path import CPath, Run
+from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
@@ -251,7 +251,6 @@ def run_chain(
     path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=True, columns=columns)
     waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
     together: list[Run] = []  # of the next places, trained together
-    broken = False
     for place, asked in enumerate(chain):
         watch = start(place)
         known: Row = {"started_utc": utc_now()}
@@ -262,8 +261,6 @@ def run_chain(
                 break
             settings = replace(asked, time_limit=left)
         try:
-            if broken:
-                path.begin_again()
             known["shared"] = bool(together) or not path.is_cold
             if place == 0 and seconds_left is None:
                 together = path.train_together(chain, watch) or []
@@ -272,12 +269,11 @@ def run_chain(
             known["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
             yield from _certified(path, data, waiting)
-            waiting, broken = [], True
+            waiting = []
             yield ChainRun(place, None, known, error)
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
-        broken = run.cut
         if run.cut:  # prove the others without this run, which might end elsewhere another time
             yield from _certified(path, data, waiting)
             waiting = []
@@ -299,23 +295,23 @@ def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row
         if data.test is not None and data.test.rows and waiting:
             enter(Phase.PREDICT)
             begun = time.perf_counter()
-            X, _ = fitted(data.test.X, path.X.shape[1])
+            X, _ = fitted(data.test.X, path.features)
             codes = encode(data.test.labels, data.classes)
-            decided = list(path.decisions(certified, X))
+            decided = list(decisions(certified, X))
             seconds = (time.perf_counter() - begun) / len(decided)
             accuracies = [
                 {
                     "test_accuracy": float(np.mean(result.model.choose(decision) == codes)),
                     "predict_seconds": seconds,
                 }
-                for (_, result), decision in zip(certified, decided, strict=True)
+                for result, decision in zip(certified, decided, strict=True)
             ]
     except Exception as error:  # noqa: BLE001 - it becomes rows
         yield from (ChainRun(place, None, known, error) for place, _, known in waiting)
         return
-    for (place, _, known), (_, result), more in zip(waiting, certified, accuracies, strict=True):
+    for (place, _, known), result, more in zip(waiting, certified, accuracies, strict=True):
         yield ChainRun(place, result, known | more)
-    if any(result.status is Status.INTERRUPTED for _, result in certified):
+    if any(result.status is Status.INTERRUPTED for result in certified):
         raise KeyboardInterrupt
 
 

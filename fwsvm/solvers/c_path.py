@@ -7,12 +7,11 @@ serves all. A run whose certificate refutes it goes on from where it ended.
 Which certificates are computed together decides how their sums are rounded, and where a refuted run goes on decides
 which kernel values later runs find. So the runs that wait are counted in work, not in seconds: the same runs one after
 another have the same results to the last bit. A clock has its say only where a time limit ends a run; where it ended
-is then no place for the next to start (`CPath.begin_again`).
+is then no place for the next to start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from time import perf_counter
 
 import numpy as np
@@ -30,13 +29,14 @@ from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import checked, train, train_together, with_all_classes
-from fwsvm.solvers.gathering import Trained, gathered, support_rows
-from fwsvm.solvers.loop import Part, Watch, solve_all, time_left, work_of
+from fwsvm.solvers.fit import checked, with_all_classes
+from fwsvm.solvers.loop import BinaryResult, Watch, time_left
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Iterate, WarmStart
+from fwsvm.solvers.subproblems import Solved, solve_all, work_of
+from fwsvm.solvers.training import Training, prepare, refuse_penalties, result_of
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECIDED_TOGETHER, DECISIONS_HELD
 from fwsvm.status import Status
 
@@ -47,17 +47,15 @@ CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
 class Run:
     """A run along the path that was trained, and whose certificates may be deferred."""
 
-    trained: Trained
+    training: Training
+    solved: Solved
     watch: Watch | None
 
     @property
     def cut(self) -> bool:
         """Whether a clock or an interrupt ended the run, not a rule of its own."""
-        solved = self.trained.solved
-        ended = len(solved.parts) < len(self.trained.problems) or any(
-            part.course.status in CUT for part in solved.parts
-        )
-        return solved.interrupted or ended
+        unreached = len(self.solved.parts) < len(self.training.problems)
+        return self.solved.interrupted or unreached or any(part.status in CUT for part in self.solved.parts)
 
     @property
     def work(self) -> float:
@@ -66,16 +64,13 @@ class Run:
         A scan of a step over its rows, kernel values from as many numbers as a row has, and, unless the method takes
         steps alone, a factor of the support vectors.
         """
-        X = self.trained.X
-        stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]
+        X, name = self.training.X, self.training.resolved.method.name
+        stored = (X.nnz if isinstance(X, sparse.csr_array) else X.shape[0] * X.shape[1]) / X.shape[0]
         return sum(
             work_of(len(part.rows) * part.counters.steps, part.counters.kernel_evaluations, stored)
-            + (part.support_vectors**3 / 100.0 if self._takes_factors(part) else 0.0)
-            for part in self.trained.solved.parts
+            + (part.support_vectors**3 / 100.0 if method(part.method or name).family != "simplex" else 0.0)
+            for part in self.solved.parts
         )
-
-    def _takes_factors(self, part: Part) -> bool:
-        return method(part.method or self.trained.resolved.method.name).family != "simplex"
 
 
 class CPath:
@@ -101,13 +96,12 @@ class CPath:
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
         class_weight: ClassWeight = None, warm: bool = True, columns: ColumnStore | None = None,
     ) -> None:  # fmt: skip
-        rows = checked(X, codes, classes, weights, class_weight)
-        self.X, self.codes, self.weights, self.present = rows.X, rows.codes, rows.weights, rows.present
-        self.all_classes, self.class_weight = tuple(classes), class_weight
-        self.classes = tuple(classes[k] for k in self.present)
+        self.rows = checked(X, codes, classes, weights, class_weight)
+        self.features, self.classes, self.class_weight = self.rows.X.shape[1], tuple(classes), class_weight
         columns = columns or ColumnStore()
         columns.forget_values() if warm else columns.release()
         self.columns = columns if warm else None
+        self.training: Training | None = None
         self.warm_starts: Mapping[int, WarmStart] = {}
         self.uncut: Mapping[int, WarmStart] = {}  # the weights that the last run ended at that was not cut
 
@@ -120,40 +114,34 @@ class CPath:
         """Whether the certificates of the runs since the last `certify` should wait no longer."""
         return self.columns is None or runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
 
-    def begin_again(self) -> None:
-        """Let the next run start where the last one ended that was not cut; cold, where there is none.
-
-        No kernel values are passed on: which there are depends on when the run was cut.
-        """
-        if self.columns is not None:
-            self.columns.forget_values()
-            self.warm_starts = self.uncut
-
     def train(self, settings: Settings, watch: Watch | None = None) -> Run:
-        """Train for the next penalty; see `fit` for what is raised."""
+        """Train for the next penalty; see `fit` for what is raised.
+
+        After a run that failed or was cut, the next one starts where the last complete one ended, without kernel
+        values: which there are depends on when the run was cut, and some may be claimed and not filled.
+        """
         resolved = replace(self._resolved(settings), deferred=0.0 if self.columns is None else 1.0)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         try:
             with blas_on(1):
-                trained = train(
-                    self.X, self.codes, self.classes, resolved, self.weights, watch, starts, self.columns
-                )
+                training = self._training(resolved)
+                solved = training.solved(watch, starts, self.columns)
         except BaseException:
-            self._forget_values()
+            self._begin_again()
             raise
-        self.warm_starts = trained.solved.warm_starts
-        run = Run(trained._replace(solved=replace(trained.solved, warm_starts={})), watch)
+        run = Run(training, replace(solved, warm_starts={}), watch)
         if run.cut:
-            self._forget_values()
-        if not run.cut:
+            self._begin_again()
+        else:
+            self.warm_starts = solved.warm_starts
             self.uncut = {number: WarmStart(start.weights) for number, start in self.warm_starts.items()}
         return run
 
-    def _forget_values(self) -> None:
-        """Let no run find a column: some may be claimed and not filled."""
+    def _begin_again(self) -> None:
         if self.columns is not None:
             self.columns.forget_values()
+            self.warm_starts = self.uncut
 
     def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:
         """Train for the first penalties of the path together; None where the method cannot, or nothing is gained.
@@ -165,8 +153,11 @@ class CPath:
             return None
         resolved = [self._resolved(each) for each in settings]
         with blas_on(1):
-            trained = train_together(self.X, self.codes, self.classes, resolved, self.weights, watch)
-        return None if trained is None else [Run(each, watch) for each in trained]
+            trainings = [self._training(each) for each in resolved]
+            found = trainings[0].solved_together(resolved, watch)
+        if found is None:
+            return None
+        return [Run(training, solved, watch) for training, solved in zip(trainings, found, strict=True)]
 
     def _resolved(self, settings: Settings) -> Resolved:
         if settings.class_weight != self.class_weight:
@@ -179,38 +170,31 @@ class CPath:
             raise UsageError(
                 "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
             )
-        return resolve(settings, self.X)
+        return resolve(settings, self.rows.X)
 
-    def certify(self, runs: Sequence[Run]) -> list[tuple[Run, Result]]:
-        """Return each run with its result, in order, after its certificate was computed.
+    def _training(self, resolved: Resolved) -> Training:
+        """Return the training for one penalty; what does not depend on it is prepared once."""
+        if self.training is None:
+            X, codes, weights, present, _ = self.rows
+            self.training = prepare(X, codes, tuple(self.classes[k] for k in present), resolved, weights)
+        refuse_penalties(resolved.C, self.rows.weights)
+        return replace(self.training, resolved=resolved, kernel=resolved.kernel)
+
+    def certify(self, runs: Sequence[Run]) -> list[Result]:
+        """Return the result of each run, in order, after its certificate was computed.
 
         Where Ctrl-C ends one that goes on, none after it does: their status is interrupted, too, where they had to.
         """
-        found: list[tuple[Run, Result]] = []
+        results: list[Result] = []
         with blas_on(1):
-            for run, parts in zip(runs, _certified(runs, self.weights), strict=True):
-                stop = any(result.status is Status.INTERRUPTED for _, result in found)
-                found.append(self._result(run, parts, goes_on=not stop))
-        return found
+            for run, parts in zip(runs, _certified(runs), strict=True):
+                stop = any(result.status is Status.INTERRUPTED for result in results)
+                results.append(self._result(run, parts, goes_on=not stop))
+        return results
 
-    def decisions(self, certified: Sequence[tuple[Run, Result]], X: RowMatrix) -> Iterator[np.ndarray]:
-        """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
-        K = len(self.all_classes)
-        at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
-        for first in range(0, len(certified), at_once):
-            some = certified[first : first + at_once]
-            threads = some[0][0].trained.resolved.threads
-            models = [result.model for _, result in some if isinstance(result.model, KernelModel)]
-            if len(models) > 1:
-                solved = [run.trained.solved for run, _ in some]
-                numbers = [support_rows(self.codes, each) for each in solved]
-                yield from decisions_together(models, numbers, X, threads)
-            else:
-                yield from (result.model.decision(X, threads) for _, result in some)
-
-    def _result(self, run: Run, certified: dict[int, Part], *, goes_on: bool) -> tuple[Run, Result]:
-        """Return a run and its result; those of its parts whose certificates refute them go on first, if they may."""
-        trained, solved = run.trained, run.trained.solved
+    def _result(self, run: Run, certified: dict[int, BinaryResult], *, goes_on: bool) -> Result:
+        """Return a run's result; those of its parts whose certificates refute them go on first, if they may."""
+        training, solved, resolved = run.training, run.solved, run.training.resolved
         parts = {part.number: part for part in solved.parts} | certified
         starts = {
             part.number: part.end.warm_start
@@ -220,79 +204,102 @@ class CPath:
             and not is_certified(parts[part.number].outcome)
         }
         # of several the one with most iterations decides how many are left for each
-        most = trained.resolved.max_iterations
+        most = resolved.max_iterations
         spent = max((parts[number].counters.iterations for number in starts), default=0)
+        later, unbegun, interrupted, seconds = (
+            dict[int, BinaryResult](),
+            Status.MAX_ITERATIONS,
+            solved.interrupted,
+            0.0,
+        )
         if starts and not goes_on:
-            parts |= {number: _joined(parts[number], None, Status.INTERRUPTED) for number in starts}
-            solved = replace(solved, interrupted=True)
-        elif most is not None and spent >= most:
-            parts |= {number: _joined(parts[number], None, Status.MAX_ITERATIONS) for number in starts}
-        elif starts:
-            resolved = replace(
-                trained.resolved, deferred=0.0, time_limit=time_left(trained.resolved.time_limit, solved.seconds),
+            unbegun, interrupted = Status.INTERRUPTED, True
+        elif starts and (most is None or spent < most):
+            settings = replace(
+                resolved, deferred=0.0, time_limit=time_left(resolved.time_limit, solved.seconds),
                 max_iterations=None if most is None else most - spent,
             )  # fmt: skip
             more = solve_all(
-                trained.read.X, self.weights, trained.problems, resolved, run.watch, starts, self.columns,
+                training.rows, training.weights, training.problems, settings, run.watch, starts, self.columns,
                 numbers=list(starts),
             )  # fmt: skip
-            if more.interrupted:
-                self._forget_values()
-            later = {part.number: part for part in more.parts}
+            if more.interrupted and self.columns is not None:
+                self.columns.forget_values()
+            later, seconds, interrupted = (
+                {part.number: part for part in more.parts},
+                more.seconds,
+                more.interrupted,
+            )
             unbegun = Status.INTERRUPTED if more.interrupted else Status.TIME_LIMIT
-            parts |= {number: _joined(parts[number], later.get(number), unbegun) for number in starts}
-            seconds, interrupted = solved.seconds + more.seconds, solved.interrupted or more.interrupted
-            solved = replace(solved, seconds=seconds, interrupted=interrupted)
-        solved = replace(solved, parts=[parts[part.number] for part in solved.parts])
-        run = replace(run, trained=trained._replace(solved=solved))
-        return run, with_all_classes(gathered(run.trained), self.all_classes, self.present)
+        for number in starts:
+            parts[number] = _joined(parts[number], later.get(number), unbegun, solved.seconds)
+        solved = replace(
+            solved, parts=[parts[part.number] for part in solved.parts], seconds=solved.seconds + seconds,
+            interrupted=interrupted or solved.interrupted,
+        )  # fmt: skip
+        return with_all_classes(result_of(training, solved), self.classes, self.rows.present)
 
 
-def _joined(first: Part, second: Part | None, unbegun: Status) -> Part:
-    """Return the part that two runs came to, of which the second began where the first ended, or did not begin."""
+def _joined(
+    first: BinaryResult, second: BinaryResult | None, unbegun: Status, seconds: float
+) -> BinaryResult:
+    """Return what two runs came to, of which the second began where the first ended, or did not begin."""
     if second is None:
-        return replace(first, course=replace(first.course, status=unbegun))
-    counters = first.counters.plus(second.counters)
-    done, seconds = first.counters.iterations, first.course.clock.seconds
+        return replace(first, status=unbegun)
+    done = first.counters.iterations
     later = (
         replace(point, seconds=point.seconds + seconds, iteration=point.iteration + done)
-        for point in second.course.trace
+        for point in second.trace
     )
-    course = replace(second.course, trace=[*first.course.trace, *later])
     return replace(
-        second, course=course, counters=counters, check_seconds=first.check_seconds + second.check_seconds
-    )
+        second, counters=first.counters.plus(second.counters), trace=[*first.trace, *later],
+        check_seconds=first.check_seconds + second.check_seconds,
+    )  # fmt: skip
 
 
-def _certified(runs: Sequence[Run], weights: np.ndarray) -> list[dict[int, Part]]:
+def _certified(runs: Sequence[Run]) -> list[dict[int, BinaryResult]]:
     """Compute the certificates that runs deferred, those of one subproblem together.
 
     Returns the parts with them by number of the subproblem, for each run.
     """
-    waiting: dict[int, list[tuple[int, Part, Iterate]]] = {}
+    waiting: dict[int, list[tuple[int, BinaryResult, Iterate]]] = {}
     for place, run in enumerate(runs):
-        for part in run.trained.solved.parts:
+        for part in run.solved.parts:
             if isinstance(part.end, Iterate):
                 waiting.setdefault(part.number, []).append((place, part, part.end))
-    found: list[dict[int, Part]] = [{} for _ in runs]
+    found: list[dict[int, BinaryResult]] = [{} for _ in runs]
     if not waiting:
         return found
     enter(Phase.CHECK)
-    one = runs[0].trained
-    rows, pairs = as_rows(one.read.X), list(combinations(range(len(one.classes)), 2))
+    one, rows = runs[0].training, as_rows(runs[0].training.rows)
     for number, parts in waiting.items():
         which = parts[0][1].rows
         some = rows if len(which) == rows.height else some_rows(rows, which)
-        y = np.where(one.codes[which] == pairs[number][0], 1.0, -1.0)
+        y = np.where(one.problems.codes[which] == one.problems.classes[number][0], 1.0, -1.0)
         for first in range(0, len(parts), CERTIFIED_TOGETHER):
             begun, together = perf_counter(), parts[first : first + CERTIFIED_TOGETHER]
             candidates = []
             for place, _, at in together:
-                resolved = runs[place].trained.resolved
-                problem = Binary(some, y, resolved.C * weights[which], (resolved.seed, number))
+                resolved = runs[place].training.resolved
+                problem = Binary(some, y, resolved.C * one.weights[which], (resolved.seed, number))
                 candidates.append(Candidate(problem, resolved, at))
             certified = candidates[0].resolved.family.certify(candidates, exact=True)
             each = (perf_counter() - begun) / len(together)
             for (place, part, _), end in zip(together, certified, strict=True):
                 found[place][number] = replace(part, end=end, check_seconds=part.check_seconds + each)
     return found
+
+
+def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
+    """Yield the decision values of the rows of X (t, n) of each result of one path."""
+    K = len(results[0].model.classes) if results else 2
+    at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
+    for first in range(0, len(results), at_once):
+        some = results[first : first + at_once]
+        threads = int(some[0].settings["threads"])
+        models = [result.model for result in some if isinstance(result.model, KernelModel)]
+        numbers = [result.support for result in some if result.support is not None]
+        if len(models) > 1:
+            yield from decisions_together(models, numbers, X, threads)
+        else:
+            yield from (result.model.decision(X, threads) for result in some)

@@ -1,6 +1,6 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,26 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._mapped import RowMatrix, all_finite, is_mapped
-from fwsvm._occurring import Occurring, occurring
 from fwsvm.errors import UsageError
-from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
-from fwsvm.phases import Phase, enter
-from fwsvm.problems import precomputed
 from fwsvm.problems.machines import with_absent_classes
 from fwsvm.settings import Settings
-from fwsvm.solvers import memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
-from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.gathering import Trained, gathered
-from fwsvm.solvers.loop import Subproblems, Watch, solve_all
+from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.solver import WarmStart
-from fwsvm.solvers.warm_up import announce_compiling, compile_runs
+from fwsvm.solvers.training import prepare, result_of
+from fwsvm.solvers.warm_up import announce_compiling
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
-SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
 
 
 def fit(
@@ -76,91 +68,13 @@ def fit(
         if resolved.family.train is not None:
             found: Result = resolved.family.train(X, codes, named, weights, settings, resolved, watch)
         else:
-            found = gathered(train(X, codes, named, resolved, weights, watch))
+            training = prepare(X, codes, named, resolved, weights)
+            found = result_of(training, training.solved(watch))
         if found.sample is not None:
             found = replace(found, support=None)
         elif kept is not None and found.support is not None:
             found = replace(found, support=kept[found.support])
         return with_all_classes(found, classes, present)
-
-
-def train(
-    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
-    watch: Watch | None = None, warm_starts: Mapping[int, WarmStart] | None = None,
-    columns: ColumnStore | None = None,
-) -> Trained:  # fmt: skip
-    """Train on rows that were checked; see `fit`, and `solve_all` for what earlier runs on them came to.
-
-    Raises
-    ------
-    UsageError
-        The training does not fit in the memory available.
-    """
-    at = _set_up(X, codes, classes, resolved, weights)
-    together = resolved.family.solve_at_once if columns is None and not warm_starts else None
-    found = together and together(at.read.X, codes, weights, at.problems, [at.solving], watch)
-    if found:
-        return Trained(at.X, at.read, codes, classes, resolved, at.problems, found[0], 0.0)
-    compile_seconds = compile_runs(at.solving, at.read.X)
-    solved = solve_all(at.read.X, weights, at.problems, at.solving, watch, warm_starts, columns)
-    return Trained(at.X, at.read, codes, classes, resolved, at.problems, solved, compile_seconds)
-
-
-def train_together(
-    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], settings: Sequence[Resolved], weights: np.ndarray,
-    watch: Watch | None = None,
-) -> list[Trained] | None:  # fmt: skip
-    """Train with settings that differ in C alone, each subproblem for one C after another; None where that cannot be.
-
-    See `train` for what is raised; the kernel is not precomputed.
-    """
-    together = settings[0].family.solve_at_once
-    if together is None:
-        return None
-    for each in settings:
-        refuse_penalties(each.C, weights)
-    at = _set_up(X, codes, classes, settings[0], weights)
-    found = together(at.read.X, codes, weights, at.problems, settings, watch)
-    if found is None:
-        return None
-    return [
-        Trained(at.X, at.read, codes, classes, each, at.problems, solved, 0.0)
-        for each, solved in zip(settings, found, strict=True)
-    ]
-
-
-class _SetUp(NamedTuple):
-    """Rows as they were given and as solvers read them, the settings by which they are solved, and the subproblems."""
-
-    X: RowMatrix
-    read: Occurring
-    solving: Resolved
-    problems: Subproblems
-
-
-def _set_up(
-    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray
-) -> _SetUp:
-    """Return what is solved; refuse what does not fit in memory, or in the range of numbers."""
-    refuse_penalties(resolved.C, weights)
-    X, read, solving = _read(X, weights, resolved)
-    memory.check(read.X, X.shape[1], codes, len(classes), resolved)
-    if resolved.family.kernels is None:
-        refuse_overflow(solving.kernel, resolved.kernel_name, read.X)
-    enter(Phase.TRAIN)
-    return _SetUp(X, read, solving, Subproblems(codes, len(classes), resolved.family.multiclass))
-
-
-def _read(X: RowMatrix, weights: np.ndarray, resolved: Resolved) -> tuple[RowMatrix, Occurring, Resolved]:
-    """Return the rows as a machine keeps and as solvers read them, and the settings by which they are solved.
-
-    These hold the values of a kernel that is given, which the machine does not keep.
-    """
-    if not precomputed.is_given(resolved.kernel_name):
-        return X, occurring(X), resolved
-    enter(Phase.CHECK)
-    given = precomputed.given_by(X, resolved.C * weights if resolved.family.ridge else None)
-    return given.numbers, Occurring(given.places, None), replace(resolved, kernel=given.kernel)
 
 
 class Checked(NamedTuple):
@@ -224,13 +138,3 @@ def with_all_classes(result: Result, classes: Sequence[str], present: np.ndarray
     if len(present) == len(classes):
         return result
     return replace(result, model=with_absent_classes(result.model, classes, present))
-
-
-def refuse_penalties(C: float, weights: np.ndarray) -> None:
-    """Refuse penalties C_i, the penalty times the row's weight, (m,), outside what double precision is good for."""
-    least, most = C * float(weights.min()), C * float(weights.max())
-    if not SMALLEST_PENALTY <= least <= most <= LARGEST_PENALTY:
-        raise UsageError(
-            f"C times the weights of rows goes from {least:.3g} to {most:.3g}, beyond {SMALLEST_PENALTY:g} to "
-            f"{LARGEST_PENALTY:g}; take another C or other weights"
-        )

@@ -14,13 +14,9 @@ import numpy as np
 SHORTEST_CHUNK = 0.02
 #: Seconds that a chunk of steps takes at most, or it shrinks. Evidence: none; as above.
 LONGEST_CHUNK = 0.1
-#: Steps of a first chunk. Evidence: none; each may miss a kernel column.
-FIRST_STEPS = 16
-#: Rows from which a first chunk is one step. Evidence: none; of a method that takes a second for a step on 500,000
-#: rows, a time limit was seen after sixteen.
-ONE_STEP_FROM = 1 << 17
-#: Steps of a first chunk at most, where a run before it was fast. Evidence: none; as above.
-MOST_FIRST_STEPS = 256
+#: Growth of a chunk that took less than the shortest. Evidence: none; the first chunk is one step, which may take a
+#: second.
+CHUNK_GROWTH = 4
 #: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.
 TRACE_SPACING = 1.12
 #: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
@@ -60,8 +56,8 @@ CERTIFIED_TOGETHER = 32
 #: The same, of decision values. Evidence: with 32, predictions of ten C and ten classes take 1.8 to 2.5 times as long,
 #: of 26 classes 1.3 times (usps, letter).
 DECIDED_TOGETHER = 256
-#: Nanoseconds of `Run.work` after which deferred certificates are computed and rows recorded. Evidence: a kill loses
-#: a second or two of work; the benchmark shows the effect.
+#: Nanoseconds of `fwsvm.solvers.c_path.Run.work` after which deferred certificates are computed and rows recorded.
+#: Evidence: a kill loses a second or two of work; the benchmark shows the effect.
 CERTIFY_AFTER = 2e9
 
 # ---------------------------------------------------------------- Frank-Wolfe methods
@@ -159,9 +155,9 @@ HELD_COLUMNS = 0.75
 #: Rows of a factor from which on BLAS has several threads. Evidence: with fewer, BLAS's threads wait for each other
 #: where others use the cores.
 SHARED_FACTOR = 4096
-#: Rows of a panel of a factor, after each of which it is announced how much is done. Evidence: of 2500, 4000 and 6000
-#: rows, floats, one thread, the processor's time of panels of 1024 rows times 1.00, 1.02 and 0.97.
-FACTOR_PANEL = 256
+#: Rows of a factor up to which it is made in one piece, and of a panel of a larger one, after each of which it is
+#: announced how much is done. Evidence: 8,000 rows, floats, one thread: 1.2 s in one piece, 1.6 s in panels.
+WHOLE_FACTOR, FACTOR_PANEL = 8192, 1024
 
 # ---------------------------------------------------------------- chunking
 

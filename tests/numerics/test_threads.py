@@ -30,7 +30,7 @@ def _three_before_and_after():
 
 
 def test_a_fit_leaves_blas_one_thread(monkeypatch):
-    module, seen = importlib.import_module("fwsvm.solvers.fit"), []
+    module, seen = importlib.import_module("fwsvm.solvers.training"), []
     solve_all = module.solve_all
 
     def looked(*given):

@@ -64,18 +64,18 @@ def solve_by_matrix(groups, penalties, numbers, claimed, kernel_values, goal, so
                 K[t, t] = diagonal[t] = own[t] + ridge[t]
             steps, R, reached = solve_pair(K, goal, alpha, q, diagonal)
             solutions.steps[k, number], solutions.reached[k, number] = steps, reached
-            bias, unit = 0.0, R if reached else 1.0  # the weights are where a run of its own may start
+            bias = 0.0
             for t in range(n):
                 row = first[0] + t if t < plus else second[0] + t - plus
-                coefficient = (alpha[t] if t < plus else -alpha[t]) / unit
+                coefficient = (alpha[t] if t < plus else -alpha[t]) / R
                 solutions.coefficients[k, row, j - 1 if t < plus else i] = coefficient
                 bias += coefficient
             solutions.biases[k, number] = bias
-            if not reached:  # another method goes on, for this penalty and those after it
-                break
             write_certificate(
                 alpha[:n], q[:n], ridge, diagonal[:n], goal.value_rounding, solutions.certificates[k, number]
             )
+            if not reached:  # another method goes on, for this penalty and those after it
+                break
 
 
 @njit(each_step=True)

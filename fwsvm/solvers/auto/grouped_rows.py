@@ -3,7 +3,6 @@
 The rows of a pair are two ranges.
 """
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,16 +75,11 @@ def grouped_rows(
     return GroupedRows(order, starts, pairs, weights[order], some_rows(rows, order))
 
 
-def pairs_of(K: int) -> np.ndarray:
-    """Return the pairs of K classes, shape (K (K - 1) / 2, 2)."""
-    return np.array(list(combinations(range(K), 2)))
-
-
 def tiny_groups(gaps: int) -> GroupedRows:
     """Return nine rows of three classes, dense or with features that no row has, to compile for."""
     X, codes = np.random.default_rng(0).normal(size=(9, 2)), np.repeat(np.arange(3), 3)
     rows = as_rows(sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))))
-    return grouped_rows(rows, codes, np.ones(9), pairs_of(3), np.arange(3))
+    return grouped_rows(rows, codes, np.ones(9), np.array([[0, 1], [0, 2], [1, 2]]), np.arange(3))
 
 
 def bytes_of_copies(X: RowMatrix, K: int) -> int:

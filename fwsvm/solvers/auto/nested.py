@@ -50,8 +50,7 @@ def train_nested(
     watch: Any,
 ) -> Result:  # fmt: skip
     """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
-    from fwsvm.solvers.fit import train
-    from fwsvm.solvers.gathering import gathered
+    from fwsvm.solvers.training import prepare, result_of
 
     if resolved.rule.first < 1:
         raise UsageError(f"first of nested must be 1 or more, not {resolved.rule.first}")
@@ -66,8 +65,10 @@ def train_nested(
         started = perf_counter()
         try:
             some = X[rows] if len(rows) < m else X
-            trained = train(some, codes[rows], classes, one, weights[rows], watch, starts)
-            result = gathered(trained)
+            solved = (training := prepare(some, codes[rows], classes, one, weights[rows])).solved(
+                watch, starts
+            )
+            result = result_of(training, solved)
         except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
             if found is None:
                 raise
@@ -85,7 +86,7 @@ def train_nested(
         if size == 0:
             status = Status.TIME_LIMIT
             break
-        starts = _warm_starts(trained, rows, order[:size] if size < m else np.arange(m))
+        starts = _warm_starts(solved, result.subproblems, rows, order[:size] if size < m else np.arange(m))
         sizes.append(size)
     result, size = found
     result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
@@ -137,11 +138,11 @@ def next_size(sizes: list[int], seconds: list[float], m: int, left: float | None
     return size if size >= min(m, SMALLEST_JUMP * at) and size > at else 0
 
 
-def _warm_starts(trained: Any, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
+def _warm_starts(solved: Any, problems: int, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
     """Return where the run on a larger sample starts: for two classes at the weights of this one."""
-    if len(trained.problems) > 1:
+    if problems > 1:
         return {}
-    machine = trained.solved.parts[0].machine
+    machine = solved.parts[0].machine
     place = np.empty(int(larger.max()) + 1, np.int64)
     place[larger] = np.arange(len(larger))
     weights = np.zeros(len(larger))

@@ -26,7 +26,6 @@ from fwsvm.kernels.sparse_tiles import LeftBlock, empty_left_block, gram_matrix,
 from fwsvm.kernels.sums import UNINTERRUPTED, product_rounding
 from fwsvm.numerics.machine import address_of
 from fwsvm.numerics.threads import together
-from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import gradients, simplex_qp
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.by_columns import (
@@ -45,33 +44,21 @@ from fwsvm.solvers.auto.grouped_rows import (
     empty_solutions,
     grouped_rows,
     laid_out,
-    pairs_of,
     tiny_groups,
 )
 from fwsvm.solvers.auto.pair_certificates import add_class_sums, write_certificates
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.engine import advance, plain
 from fwsvm.solvers.frank_wolfe.gradient import Full
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, stopping_line
 from fwsvm.solvers.frank_wolfe.storage import state_of
-from fwsvm.solvers.loop import (
-    Clock,
-    Course,
-    Part,
-    Progress,
-    Solved,
-    Subproblems,
-    Watch,
-    solve_all,
-    time_left,
-    work_of,
-)
+from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Counters, WarmStart
+from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all, work_of
 from fwsvm.solvers.tuning import (
     FIRST_SWAPS,
     NEWTON_OVERHEAD,
@@ -224,8 +211,7 @@ def _parts(sizes: np.ndarray, threads: int) -> list[slice]:
 
 
 def solve_at_once(
-    X: RowMatrix, codes: np.ndarray, weights: np.ndarray, problems: Subproblems,
-    settings: Sequence[Resolved], watch: Watch | None,
+    X: RowMatrix, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved], watch: Watch | None
 ) -> list[Solved] | None:  # fmt: skip
     """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
 
@@ -240,7 +226,7 @@ def solve_at_once(
     small = _small(X, problems, settings)
     if small is None:
         return None
-    way = OneMatrix if len(codes) <= ONE_MATRIX_ROWS else OwnColumns
+    way = OneMatrix if X.shape[0] <= ONE_MATRIX_ROWS else OwnColumns
     kinds, laid = (way, type(resolved.kernel)), layouts(X)
     with helped(resolved, laid, pairs=way is OwnColumns):
         compile_seconds = sum(
@@ -254,7 +240,7 @@ def solve_at_once(
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
-        groups = grouped_rows(rows, codes, weights, pairs_of(problems.K), small)
+        groups = grouped_rows(rows, problems.codes, weights, np.array(problems.classes), small)
         penalties = np.array([each.C for each in settings])
         solutions = empty_solutions(len(groups.order), problems.K, len(settings))
         solver: PairSolver = way(groups, penalties, solutions, resolved)
@@ -263,29 +249,42 @@ def solve_at_once(
     columns = ColumnStore() if several else None  # of the runs of their own
     found: list[Solved] = []
     next_starts: Mapping[int, WarmStart] = {}
-    for k, (each, share) in enumerate(
-        zip(settings, _shares_of_work(solutions, problems.sizes, X), strict=True)
-    ):
-        with clock.running():
-            done, points = _reached(solutions, k, begun, groups, each, X.shape[0])
-        done = replace(
-            done, seconds=share * clock.seconds, check_seconds=share * check_seconds, interrupted=interrupted,
-            compile_seconds=0.0 if k else compile_seconds,
-            counters=Counters(kernel_evaluations=0 if k else solver.evaluations),
-        )  # fmt: skip
-        if not over:
+    shares = _shares_of_work(solutions, problems.sizes, X)
+    for k, each in enumerate(settings):
+        status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
+        parts = _results(solutions, k, np.flatnonzero(begun), each, groups.order[:0], status)
+        held = {number for number, part in parts.items() if part.status is Status.CONVERGED}
+        left = [number for number in range(len(problems)) if number not in held]
+        more = Solved([], 0.0)
+        if left and not over:
             with clock.running():
-                starts = {number: point.start(groups, each) for number, point in points.items()}
-            left = np.setdiff1d(np.flatnonzero(begun), [part.number for part in done.parts])
-            if len(left):
-                done = _with_runs(
-                    done, X, weights, problems, each, watch, {**next_starts, **starts}, columns, left
-                )
-                next_starts = done.warm_starts
-            for part in done.parts:
-                if part.number in points:
-                    part.counters = part.counters.plus(points[part.number].counters)
-        found.append(_with_points(replace(done, warm_starts={}), points, groups, each))
+                starts = {n: _start(groups, solutions, k, n, each) for n in left if n in parts}
+            limit = time_left(each.time_limit, shares[k] * clock.seconds)
+            more = _by_runs(
+                X, weights, problems, replace(each, time_limit=limit), watch, {**next_starts, **starts}, columns, left,
+                len(parts) - len(starts),
+            )  # fmt: skip
+            next_starts = more.warm_starts
+        for part in more.parts:
+            if part.number in parts:
+                part.counters = part.counters.plus(parts[part.number].counters)
+                solutions.forget(groups, k, part.number)
+            parts[part.number] = part
+        if more.interrupted:
+            for part in parts.values():
+                if part.status is Status.TIME_LIMIT:
+                    part.status = Status.INTERRUPTED
+        coefficients = np.zeros((X.shape[0], problems.K - 1))
+        coefficients[groups.order] = solutions.coefficients[k]
+        found.append(
+            Solved(
+                [parts[n] for n in sorted(parts)], shares[k] * clock.seconds + more.seconds,
+                interrupted or more.interrupted, coefficients=coefficients, biases=solutions.biases[k],
+                compile_seconds=more.compile_seconds + (0.0 if k else compile_seconds),
+                check_seconds=shares[k] * check_seconds,
+                counters=Counters(kernel_evaluations=0 if k else solver.evaluations),
+            )
+        )  # fmt: skip
     return found
 
 
@@ -297,25 +296,20 @@ def _in_compiled_code(
 
     Returns
     -------
-    begun : ndarray of bool, shape (pairs,), those solved before a limit or an interrupt; all pairs where none came
+    begun : ndarray of bool, shape (pairs,), those that were solved
     check_seconds : float, of certificates
     interrupted : bool
     """
-    begun, check_seconds, resolved, several = (
-        np.zeros(len(problems), bool),
-        0.0,
-        settings[0],
-        len(settings) > 1,
-    )
-    shares = _shares(problems.sizes, small, resolved.threads)
+    begun, check_seconds, resolved = np.zeros(len(problems), bool), 0.0, settings[0]
+    several, shares = len(settings) > 1, _shares(problems.sizes, small, resolved.threads)
     try:
-        for k, numbers in enumerate(shares):
+        for numbers in shares:
             with clock.running():
                 solver.solve(numbers)
             started = time.perf_counter()
             if not several:
                 solver.certify(numbers)
-            elif k == len(shares) - 1:  # each kernel value once for all
+            elif numbers is shares[-1]:  # each kernel value once for all
                 solver.certify(small)
             check_seconds += time.perf_counter() - started
             begun[numbers] = True
@@ -323,131 +317,70 @@ def _in_compiled_code(
                 watch(Progress(int(begun.sum()), len(begun), clock.seconds, int(solver.solutions.steps.sum()),
                                float("nan"), float("nan"), resolved.tolerance, 0))  # fmt: skip
             if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
-                return begun, check_seconds, False
+                break
     except KeyboardInterrupt:
         if several or not begun.any():
             raise
         return begun, check_seconds, True
-    return np.ones_like(begun), check_seconds, False  # those that are not small, by runs of their own
+    return begun, check_seconds, False
 
 
-class _Point:
-    """Where a pair stood that has no certificate that holds.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n,), of its rows among the grouped ones: those of the class +1 first
-    y, weights : ndarray of float64, shape (n,); the weights are on the simplex
-    out_of_steps : bool, whether it ended before it seemed to reach the goal
-    """
-
-    def __init__(
-        self, groups: GroupedRows, number: int, signed: np.ndarray, counters: Counters, *, out_of_steps: bool
-    ) -> None:
-        self.number, self.places, plus = number, *groups.places(number)
-        self.y = np.where(np.arange(len(signed)) < plus, 1.0, -1.0)
-        self.weights = np.abs(signed) / np.abs(signed).sum()
-        self.counters, self.out_of_steps = counters, out_of_steps
-
-    def start(self, groups: GroupedRows, resolved: Resolved) -> WarmStart:
-        """Return where a run of its own may start, whose rows are in this order, too."""
-        ridge = 1.0 / (resolved.C * groups.weights[self.places])
-        source = RowSource(some_rows(groups.rows, self.places))
-        at = self.y, self.weights[:, None], ridge[:, None]
-        q = gradients(resolved.kernel, source, *at, resolved.threads)[:, 0]
-        return SimplexStart(self.weights, resolved.kernel, q, ridge, self.out_of_steps)
-
-    def part(self, groups: GroupedRows, resolved: Resolved, status: Status) -> Part:
-        """Return a run of its own that ended here."""
-        started = time.perf_counter()
-        rows, penalties = some_rows(groups.rows, self.places), resolved.C * groups.weights[self.places]
-        problem = Binary(rows, self.y, penalties, (resolved.seed, self.number))
-        nan, support_vectors = float("nan"), int(np.count_nonzero(self.weights))
-        at = SimplexIterate(
-            iterations=0, objective=nan, gap=nan, support_vectors=support_vectors, alpha=self.weights
-        )
-        candidate = certify.Candidate(problem, resolved, at)
-        try:
-            (end,) = resolved.family.certify([candidate], exact=True)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-            (end,) = resolved.family.certify([candidate], exact=False)
-        return Part(
-            self.number, groups.order[self.places], Course(status, Clock()), self.counters, support_vectors,
-            time.perf_counter() - started, end, "swap-2o",
-        )  # fmt: skip
-
-
-def _reached(
-    solutions: Solutions, k: int, begun: np.ndarray, groups: GroupedRows, resolved: Resolved, rows: int
-) -> tuple[Solved, dict[int, _Point]]:
-    """Return, for one penalty, the pairs with a certificate that holds, and where the other pairs stood."""
+def _results(
+    solutions: Solutions, k: int, numbers: np.ndarray, resolved: Resolved, rows: np.ndarray, status: Status
+) -> dict[int, BinaryResult]:
+    """Return the results of pairs for one penalty; ``status`` is that of those without a certificate that holds."""
     constant, slope = stopping_line(resolved.stop, resolved.tolerance, np.nan)
-    parts, points = list[Part](), dict[int, _Point]()
-    grouped, course = solutions.coefficients[k], Course(Status.CONVERGED, Clock())
-    nothing, lists = (
-        groups.order[:0],
-        [
-            each[k].tolist()
-            for each in (solutions.certificates, solutions.steps, solutions.evaluations, solutions.reached)
-        ],
-    )  # of which single numbers are read faster than of arrays
-    for number in np.flatnonzero(begun).tolist():
-        (R, gap, primal, dual, rounding), steps, evaluations, reached = (each[number] for each in lists)
-        counters = Counters(steps, steps, evaluations)
+    # single numbers of lists are read faster than those of arrays
+    certificates, steps, evaluations, reached = (
+        each[k].tolist()
+        for each in (solutions.certificates, solutions.steps, solutions.evaluations, solutions.reached)
+    )
+    found = {}
+    for number in numbers.tolist():
+        R, gap, primal, dual, rounding = certificates[number]
         outcome = certify.proven(R, gap, primal, dual, goal=constant + slope * R, measured=gap + rounding)
-        if reached and outcome.within:
-            end = certify.Certified(outcome, None)
-            parts.append(Part(number, nothing, course, counters, 0, 0.0, end, "swap-2o"))
-            continue
-        signed = solutions.signed(groups, k, number)
-        solutions.forget(groups, k, number)
-        total = float(np.abs(signed).sum())
-        if np.isfinite(total) and total > 0.0:
-            points[number] = _Point(groups, number, signed, counters, out_of_steps=not reached)
-    coefficients = np.zeros((rows, grouped.shape[1]))
-    coefficients[groups.order] = grouped
-    return Solved(parts, 0.0, coefficients=coefficients, biases=solutions.biases[k]), points
-
-
-def _with_points(
-    done: Solved, points: Mapping[int, _Point], groups: GroupedRows, resolved: Resolved
-) -> Solved:
-    """Return what is done with the points of the pairs that have no part: a limit or an interrupt ended these."""
-    with_part, interrupted, cut = {part.number for part in done.parts}, done.interrupted, list[Part]()
-    for number, point in points.items():
-        if number not in with_part:
-            status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
-            cut.append(point.part(groups, resolved, status))
-            interrupted |= cut[-1].course.status is Status.INTERRUPTED
-    parts = sorted([*done.parts, *cut], key=lambda part: part.number)
-    if interrupted and not parts:
-        raise KeyboardInterrupt
-    return replace(done, parts=parts, interrupted=interrupted)
-
-
-def _with_runs(
-    done: Solved, X: RowMatrix, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
-    watch: Watch | None, starts: Mapping[int, WarmStart], columns: ColumnStore | None, left: np.ndarray,
-) -> Solved:  # fmt: skip
-    """Solve the pairs ``left`` by runs of their own, and return what that comes to with what is done."""
-    count, limit = len(done.parts), time_left(resolved.time_limit, done.seconds)
-    told = watch and (lambda progress: watch(progress._replace(subproblem=progress.subproblem + count)))
-    try:
-        compile_seconds = done.compile_seconds + compile_runs(resolved, X)
-        more = solve_all(
-            X, weights, problems, replace(resolved, time_limit=limit), told, starts, columns, left.tolist()
+        counters = Counters(steps[number], steps[number], evaluations[number])
+        ended = Status.CONVERGED if reached[number] and outcome.within else status
+        found[number] = BinaryResult(
+            number, rows, ended, counters, 0, 0.0, certify.Certified(outcome, None), "swap-2o"
         )
+    return found
+
+
+def _start(
+    groups: GroupedRows, solutions: Solutions, k: int, number: int, resolved: Resolved
+) -> SimplexStart | None:
+    """Return where a pair's run of its own starts for one penalty: where compiled code left it."""
+    places, plus = groups.places(number)
+    signed = solutions.signed(groups, k, number)
+    total = float(np.abs(signed).sum())
+    if not (np.isfinite(total) and total > 0.0):
+        return None
+    y = np.where(np.arange(len(signed)) < plus, 1.0, -1.0)
+    weights, ridge = np.abs(signed) / total, 1.0 / (resolved.C * groups.weights[places])
+    source = RowSource(some_rows(groups.rows, places))
+    at = y, weights[:, None], ridge[:, None]
+    q = gradients(resolved.kernel, source, *at, resolved.threads)[:, 0]
+    return SimplexStart(weights, resolved.kernel, q, ridge, not solutions.reached[k, number])
+
+
+def _by_runs(
+    X: RowMatrix, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
+    starts: Mapping[int, WarmStart | None], columns: ColumnStore | None, left: list[int], done: int,
+) -> Solved:  # fmt: skip
+    """Return the pairs ``left`` solved by runs of their own, beside ``done`` pairs."""
+    told = watch and (lambda progress: watch(progress._replace(subproblem=progress.subproblem + done)))
+    known = {number: start for number, start in starts.items() if start is not None}
+    try:
+        compile_seconds = compile_runs(resolved, X)
+        more = solve_all(X, weights, problems, resolved, told, known, columns, left)
     except KeyboardInterrupt:
-        if columns is not None:
+        if columns is not None or not done:
             raise
-        return replace(done, interrupted=True)
+        return Solved([], 0.0, interrupted=True)
     if columns is not None and more.interrupted:
         raise KeyboardInterrupt
-    return replace(
-        done, parts=[*done.parts, *more.parts], seconds=done.seconds + more.seconds, interrupted=more.interrupted,
-        compile_seconds=compile_seconds, warm_starts=more.warm_starts,
-    )  # fmt: skip
+    return replace(more, compile_seconds=compile_seconds)
 
 
 def _shares_of_work(solutions: Solutions, sizes: np.ndarray, X: RowMatrix) -> np.ndarray:

@@ -179,9 +179,6 @@ class DecompositionRun:
     The iterate is alpha = b / sum b, with q = f / sum b.
     """
 
-    #: Working sets before the clock is first looked at (`fwsvm.solvers.loop.run`): one may take a second.
-    first_steps = 1
-
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
     ) -> None:
