@@ -6,12 +6,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
 from fwsvm._memory import require
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
+from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
@@ -96,7 +98,7 @@ class KernelModel:
         DataError
             Rows of a precomputed kernel that lack values with support vectors.
         """
-        _require_room(X, len(self.biases), len(self.counts))
+        _require_room(X, len(self.biases), len(self.counts), self.support)
         if isinstance(self.kernel, Precomputed):
             found = precomputed.decision(self.support, self.pair_weights(), X) + self.biases
             return _of_finite_rows(found, X)
@@ -162,11 +164,20 @@ def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:
     return decision
 
 
-def _require_room(X: RowMatrix, outputs: int, classes: int) -> None:
-    """Refuse to decide on the rows of X where decision values and votes do not fit in memory, with `UsageError`."""
-    needed = X.shape[0] * (20 * outputs + 4 * classes)
+def _require_room(X: RowMatrix, outputs: int, classes: int, support: RowMatrix | None = None) -> None:
+    """Refuse to decide on the rows of X where that does not fit in memory, with `UsageError`.
+
+    Decision values and votes take memory, and kernel values with sparse support vectors the tables of both.
+    """
+    needed, remedy = X.shape[0] * (20 * outputs + 4 * classes), "predict fewer rows at a time"
+    if sparse.issparse(support):
+        stored = support.nnz + (X.nnz if sparse.issparse(X) else X.size)
+        longest = int(np.diff(support.indptr).max(initial=0))
+        tables = 36 * stored + left_block_bytes(min(X.shape[1], stored), WIDE * longest, 8)
+        remedy = remedy if needed > tables else "give the process more memory"
+        needed += tables
     what = f"predicting rows ({X.shape[0]:,}, with {outputs:,} decision values each)"
-    require(needed, what, "predict fewer rows at a time")
+    require(needed, what, remedy)
 
 
 def decisions_together(
