@@ -70,8 +70,13 @@ class ClusterSource(RowSource):
         return block.as_csr(self.take(which))
 
     def sums(
-        self, kernel: Any, which: np.ndarray, weights: np.ndarray, threads: int, dtype: type = np.float64  # noqa: ARG002
-    ) -> np.ndarray:  # fmt: skip
+        self,
+        kernel: Any,
+        which: np.ndarray,
+        weights: np.ndarray,
+        threads: int,  # noqa: ARG002
+        dtype: type = np.float64,
+    ) -> np.ndarray:
         """Return the sums of weighted kernel values at all rows; rows with weight go in messages that Dask takes."""
         rows, table = self.take(which), self.table
         step = max(1, int(MESSAGE_BYTES / (8.0 + 12.0 * len(rows.values) / max(1, len(which)))))

@@ -91,10 +91,14 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     points["ridge"] = 0.0 if hinge else 0.5 / penalties[rows_used]
     points["first"], points["end"] = rows.starts[rows_used], rows.starts[rows_used + 1]
     qp = BoxQP(
-        _read_only(rows.values), None if rows.columns is None else _read_only(rows.columns.view(np.uint32)), points,
-        rows_used, rows.features, float(bias),
+        _read_only(rows.values),
+        None if rows.columns is None else _read_only(rows.columns.view(np.uint32)),
+        points,
+        rows_used,
+        rows.features,
+        float(bias),
         float(penalties[np.diff(rows.starts) == 0].sum()) if len(rows_used) < rows.height else 0.0,
-    )  # fmt: skip
+    )
     _set_curvature(qp)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):

@@ -89,9 +89,15 @@ def box_dual(total: float, square: float, most: float) -> float:
 
 
 def certificate(
-    kernel: Any, X: RowMatrix, w: np.ndarray, lam: float, rows: np.ndarray,
-    alpha: np.ndarray, u: np.ndarray, threads: int,
-) -> HingeCertificate:  # fmt: skip
+    kernel: Any,
+    X: RowMatrix,
+    w: np.ndarray,
+    lam: float,
+    rows: np.ndarray,
+    alpha: np.ndarray,
+    u: np.ndarray,
+    threads: int,
+) -> HingeCertificate:
     """Return value and gap from scratch in float64: O(m |rows|) kernel values, none of them stored.
 
     Parameters
@@ -136,9 +142,16 @@ def fixed_sample(m: int) -> np.ndarray:
 
 
 def estimate(
-    kernel: Any, X: RowMatrix, w: np.ndarray, lam: float, rows: np.ndarray,
-    alpha: np.ndarray, square: float, threads: int, dtype: type = np.float32,
-) -> Estimate:  # fmt: skip
+    kernel: Any,
+    X: RowMatrix,
+    w: np.ndarray,
+    lam: float,
+    rows: np.ndarray,
+    alpha: np.ndarray,
+    square: float,
+    threads: int,
+    dtype: type = np.float32,
+) -> Estimate:
     """Return f(alpha) with the hinge estimated on the fixed sample; ``square`` is alpha' Q alpha.
 
     The other parameters are those of `certificate`. Kernel values are of ``dtype``.

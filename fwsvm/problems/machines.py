@@ -115,9 +115,14 @@ class KernelModel:
 
 
 def _decisions(
-    kernel: Any, support: RowMatrix, counts: np.ndarray, coefficients: np.ndarray, biases: np.ndarray,
-    X: RowMatrix, threads: int,
-) -> np.ndarray:  # fmt: skip
+    kernel: Any,
+    support: RowMatrix,
+    counts: np.ndarray,
+    coefficients: np.ndarray,
+    biases: np.ndarray,
+    X: RowMatrix,
+    threads: int,
+) -> np.ndarray:
     """Return decision values of machines that share support vectors, shape (machines, t, pairs).
 
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
@@ -164,7 +169,7 @@ def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:
     return decision
 
 
-def _require_room(X: RowMatrix, outputs: int, classes: int, support: RowMatrix | None = None) -> None:
+def _require_room(X: Any, outputs: int, classes: int, support: Any = None) -> None:
     """Refuse to decide on the rows of X where that does not fit in memory, with `UsageError`.
 
     Decision values and votes take memory, and kernel values with sparse support vectors the tables of both.
@@ -330,15 +335,4 @@ def with_absent_classes(
     kept = [p for p, (i, j) in enumerate(pairs) if has_rows[i] and has_rows[j]]
     biases = np.array([has_rows[i] - has_rows[j] for i, j in pairs])
     biases[kept] = model.biases
-    sigmoids = model.sigmoids
-    if sigmoids is not None:
-        sigmoids = np.tile([[-CERTAIN], [0.0]], len(pairs))
-        sigmoids[:, kept] = model.sigmoids
-    return replace(
-        model,
-        classes=tuple(classes),
-        counts=counts,
-        coefficients=coefficients,
-        biases=biases,
-        sigmoids=sigmoids,
-    )
+    return replace(model, classes=tuple(classes), counts=counts, coefficients=coefficients, biases=biases)

@@ -64,9 +64,14 @@ def gradient(
 
 
 def gradients(
-    kernel: Any, source: RowSource, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int,
+    kernel: Any,
+    source: RowSource,
+    y: np.ndarray,
+    alphas: np.ndarray,
+    ridges: np.ndarray,
+    threads: int,
     dtype: type = np.float64,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Return K~ alpha at all rows, from scratch, for problems that differ in the ridge alone: their kernel is shared.
 
     Alphas, ridges and the gradients have a column a problem, shape (m, problems).

@@ -8,6 +8,18 @@ from fwsvm.scaling.notices import FAR, UNEVEN, Outside, Seen, Uneven, outside, s
 from fwsvm.scaling.ranges import SCALINGS, TARGETS, Ranges, apply, extremes, fit
 
 __all__ = [
-    "FAR", "SCALINGS", "TARGETS", "UNEVEN", "Outside", "Ranges", "Seen", "Uneven", "apply", "extremes", "fit",
-    "outside", "seem_scaled", "uneven",
-]  # fmt: skip
+    "FAR",
+    "SCALINGS",
+    "TARGETS",
+    "UNEVEN",
+    "Outside",
+    "Ranges",
+    "Seen",
+    "Uneven",
+    "apply",
+    "extremes",
+    "fit",
+    "outside",
+    "seem_scaled",
+    "uneven",
+]

@@ -93,9 +93,16 @@ class CPath:
     """
 
     def __init__(
-        self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
-        class_weight: ClassWeight = None, warm: bool = True, columns: ColumnStore | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        X: RowMatrix,
+        codes: np.ndarray,
+        classes: Sequence[str],
+        *,
+        weights: np.ndarray | None = None,
+        class_weight: ClassWeight = None,
+        warm: bool = True,
+        columns: ColumnStore | None = None,
+    ) -> None:
         self.rows = checked(X, codes, classes, weights, class_weight)
         self.features, self.classes, self.class_weight = self.rows.X.shape[1], tuple(classes), class_weight
         columns = columns or ColumnStore()
@@ -216,13 +223,21 @@ class CPath:
             unbegun, interrupted = Status.INTERRUPTED, True
         elif starts and (most is None or spent < most):
             settings = replace(
-                resolved, deferred=0.0, time_limit=time_left(resolved.time_limit, solved.seconds),
+                resolved,
+                deferred=0.0,
+                time_limit=time_left(resolved.time_limit, solved.seconds),
                 max_iterations=None if most is None else most - spent,
-            )  # fmt: skip
+            )
             more = solve_all(
-                training.rows, training.weights, training.problems, settings, run.watch, starts, self.columns,
+                training.rows,
+                training.weights,
+                training.problems,
+                settings,
+                run.watch,
+                starts,
+                self.columns,
                 numbers=list(starts),
-            )  # fmt: skip
+            )
             if more.interrupted and self.columns is not None:
                 self.columns.forget_values()
             later, seconds, interrupted = (
@@ -234,9 +249,11 @@ class CPath:
         for number in starts:
             parts[number] = _joined(parts[number], later.get(number), unbegun, solved.seconds)
         solved = replace(
-            solved, parts=[parts[part.number] for part in solved.parts], seconds=solved.seconds + seconds,
+            solved,
+            parts=[parts[part.number] for part in solved.parts],
+            seconds=solved.seconds + seconds,
             interrupted=interrupted or solved.interrupted,
-        )  # fmt: skip
+        )
         return with_all_classes(result_of(training, solved), self.classes, self.rows.present)
 
 
@@ -252,9 +269,11 @@ def _joined(
         for point in second.trace
     )
     return replace(
-        second, counters=first.counters.plus(second.counters), trace=[*first.trace, *later],
+        second,
+        counters=first.counters.plus(second.counters),
+        trace=[*first.trace, *later],
         check_seconds=first.check_seconds + second.check_seconds,
-    )  # fmt: skip
+    )
 
 
 def _certified(runs: Sequence[Run]) -> list[dict[int, BinaryResult]]:

@@ -94,10 +94,14 @@ class SharedColumns:
         enough. The new one is kept for the next run if all that is kept then fits in the budget of this one.
         """
         found = self.found
-        if found is not None and self.keeps_values and (
-            (found.kernel, found.rows.values.dtype, found.rows.height, len(found.rows.values))
-            == (kernel, rows.values.dtype, rows.height, len(rows.values))
-        ):  # fmt: skip
+        if (
+            found is not None
+            and self.keeps_values
+            and (
+                (found.kernel, found.rows.values.dtype, found.rows.height, len(found.rows.values))
+                == (kernel, rows.values.dtype, rows.height, len(rows.values))
+            )
+        ):
             return found
         memory = self.spare[0] if found is None else memory_of(found)
         made = column_cache(kernel, rows, budget_bytes, threads, memory)

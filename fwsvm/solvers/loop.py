@@ -17,9 +17,9 @@ from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_GROWTH,
+    FREE_LOOKS,
     LONGEST_CHUNK,
     LOOKS_SHARE,
-    MANY_ROWS,
     SHORTEST_CHUNK,
     TRACE_SPACING,
     WATCH_EVERY,
@@ -115,9 +115,17 @@ class BinaryResult:
 
 
 def solve(
-    problem: Binary, rows: np.ndarray, number: int, resolved: Resolved, clock: Clock, watch: Callable[[Solver], None],
-    warm_start: WarmStart | None, columns: SharedColumns | None, *, traced: bool,
-) -> tuple[BinaryResult, WarmStart | None]:  # fmt: skip
+    problem: Binary,
+    rows: np.ndarray,
+    number: int,
+    resolved: Resolved,
+    clock: Clock,
+    watch: Callable[[Solver], None],
+    warm_start: WarmStart | None,
+    columns: SharedColumns | None,
+    *,
+    traced: bool,
+) -> tuple[BinaryResult, WarmStart | None]:
     """Solve a subproblem of these rows; return also where the next run on them may start, if ``columns`` keep values.
 
     ``watch`` is called with the solver after each chunk of steps.
@@ -126,9 +134,7 @@ def solve(
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
     clock.seconds -= solver.counters.compile_seconds
     trace: list[TracePoint] = []
-    status, check_seconds = _advance_to_end(
-        solver, resolved, clock, watch, len(problem.y), trace if traced else None
-    )
+    status, check_seconds = _advance_to_end(solver, resolved, clock, watch, trace if traced else None)
     chosen = resolved.family.chosen
     counters, at, method = solver.counters, solver.iterate(), chosen(solver) if chosen is not None else ""
     del solver  # its memory may be as large as what the certificate takes
@@ -149,9 +155,12 @@ def solve(
 
 
 def _advance_to_end(
-    solver: Solver, resolved: Resolved, clock: Clock, watch: Callable[[Solver], None], rows: int,
+    solver: Solver,
+    resolved: Resolved,
+    clock: Clock,
+    watch: Callable[[Solver], None],
     trace: list[TracePoint] | None,
-) -> tuple[Status, float]:  # fmt: skip
+) -> tuple[Status, float]:
     """Drive a solver to its end; return how it ended, and the seconds of its last check, which are off the clock.
 
     Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
@@ -170,7 +179,7 @@ def _advance_to_end(
                 taken = solver.advance(wanted)
             clock.seconds -= solver.counters.compile_seconds - done.compile_seconds
             if trace is not None and solver.counters.steps >= next_point:
-                if rows < MANY_ROWS or LOOKS_SHARE * looked <= clock.seconds:
+                if looked < FREE_LOOKS or LOOKS_SHARE * looked <= clock.seconds:
                     looked += _record(trace, clock, solver)
                 next_point = int(solver.counters.steps * TRACE_SPACING) + 1
             if taken < wanted:
@@ -246,7 +255,17 @@ def reporter(
         wait = max(
             WATCH_EVERY, LOOKS_SHARE * (last - begun)
         )  # of millions of rows a look takes as long as a sweep
-        tell(Progress(len(solved), subproblems, clock.seconds, at.iterations, at.objective, at.gap, resolved.tolerance,
-                      at.support_vectors))  # fmt: skip
+        tell(
+            Progress(
+                len(solved),
+                subproblems,
+                clock.seconds,
+                at.iterations,
+                at.objective,
+                at.gap,
+                resolved.tolerance,
+                at.support_vectors,
+            )
+        )
 
     return report

@@ -1,6 +1,6 @@
 """What training takes beside the rows it is given, in bytes: estimated once, before any of it is taken."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,75 +19,59 @@ ROW, LINEAR_ROW = 480, 220  # of a run's own arrays, for each row
 NUMBER, LINEAR_NUMBER = 36, 24  # of copies in both precisions with their features, for each number stored
 
 
-def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> None:
-    """Refuse a training that does not fit in the memory available, with `UsageError`.
+class Needed(NamedTuple):
+    """Bytes of the runs under way at a time, of what all subproblems keep, of kernel columns and of linear weights."""
 
-    ``X`` are the rows as solvers read them, (m, k), of ``features`` features; ``codes`` (m,) are class numbers.
-    """
-    run, weights = (
-        run_bytes(X, codes, classes, resolved),
-        linear_weights(features, X.shape[1], classes, resolved),
-    )
-    what = f"{resolved.method.name} on {X.shape[0]:,} rows of {features:,} features and {classes:,} classes"
-    remedy = "take fewer rows (fwsvm subset)"
-    if weights > run:
-        remedy = (
-            "a linear method has a weight for each feature: number the features without gaps, or use a kernel method, "
-            "such as swap-2o with --kernel linear, which reads only those that occur"
-        )
-    elif pairs_bytes(len(codes), classes, resolved) > run // 2:
-        remedy = "take fewer classes"
-    elif resolved.family.keeps_values:
-        remedy += ", or lower --cache-mb"
-    require(run + column_bytes(X.shape[0], resolved) + weights, what, remedy)
+    runs: int
+    subproblems: int
+    columns: int
+    weights: int
 
 
-def training(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int:
-    """Return what a training takes beside its rows X (m, n) and kernel columns."""
-    read = occurring(X).X
-    return run_bytes(read, codes, classes, resolved) + linear_weights(
-        X.shape[1], read.shape[1], classes, resolved
-    )
-
-
-def run_bytes(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int:
-    """Return what the runs take that are under way at a time: vectors, copies of rows, tables of 64 rows."""
+def needed(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> Needed:
+    """Return what a training takes beside its rows X (m, k), as solvers read those of ``features`` features."""
     m, n = X.shape
-    dense = isinstance(X, np.ndarray)
-    stored = m * n if dense else int(X.nnz)
+    stored = m * n if isinstance(X, np.ndarray) else int(X.nnz)
+    columns = min(resolved.cache_bytes, 8 * m * m) if resolved.family.keeps_values else 0
     if resolved.family.multiclass == "one-vs-rest":
-        problems, rows = 1 if classes == 2 else classes, m
-        each = LINEAR_ROW * m + (LINEAR_NUMBER * stored if dense and not is_mapped(X) else 0)
+        problems = 1 if classes == 2 else classes
+        each = LINEAR_ROW * m + (
+            LINEAR_NUMBER * stored if isinstance(X, np.ndarray) and not is_mapped(X) else 0
+        )
+        kept, weights = (problems - 1) * (PART + m), 8 * (features + 5 * n) * problems
     else:
-        problems = classes * (classes - 1) // 2
+        problems, weights = classes * (classes - 1) // 2, 0
         rows = m if classes == 2 else int(np.sort(np.bincount(codes, minlength=classes))[-2:].sum())
         copied = min(rows, MOST_FIRST_ROWS) if is_mapped(X) and classes == 2 else rows
         each = ROW * rows + NUMBER * stored * copied // max(1, m)
         if stored < DENSE * m * n:
-            longest = n if dense else int(np.diff(X.indptr).max(initial=0))
+            longest = n if isinstance(X, np.ndarray) else int(np.diff(X.indptr).max(initial=0))
             each += 2 * left_block_bytes(n, WIDE * longest, 8)
-    return min(problems, resolved.threads) * each + pairs_bytes(m, classes, resolved)
+        kept = 0 if classes == 2 else problems * PART + 17 * (classes - 1) * m
+    return Needed(min(problems, resolved.threads) * each, kept, columns, weights)
 
 
-def column_bytes(rows: int, resolved: "Resolved") -> int:
-    """Return what kernel columns may come to take."""
-    return min(resolved.cache_bytes, 8 * rows * rows) if resolved.family.keeps_values else 0
+def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> None:
+    """Refuse a training that does not fit in the memory available, with `UsageError`; see `needed`."""
+    found = needed(X, features, codes, classes, resolved)
+    remedy = "take fewer rows (fwsvm subset)"
+    if found.weights > found.runs + found.subproblems:
+        remedy = (
+            "a linear method has a weight for each feature: number the features without gaps, or use a kernel method, "
+            "such as swap-2o with --kernel linear, which reads only those that occur"
+        )
+    elif found.subproblems > found.runs:
+        remedy = "take fewer classes"
+    elif found.columns:
+        remedy += ", or lower --cache-mb"
+    what = f"{resolved.method.name} on {X.shape[0]:,} rows of {features:,} features and {classes:,} classes"
+    require(sum(found), what, remedy)
 
 
-def pairs_bytes(rows: int, classes: int, resolved: "Resolved") -> int:
-    """Return what the list of two-class problems and of their machines takes."""
-    if classes == 2:
-        return 0
-    if resolved.family.multiclass == "one-vs-rest":
-        return classes * (PART + rows)
-    return classes * (classes - 1) // 2 * PART + 17 * (classes - 1) * rows
-
-
-def linear_weights(features: int, read: int, classes: int, resolved: "Resolved") -> int:
-    """Return what a linear method's weights take: a table of all features', and those read of each problem."""
-    if resolved.family.multiclass != "one-vs-rest":
-        return 0
-    return 8 * (features + 5 * read) * (1 if classes == 2 else classes)
+def training(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int:
+    """Return what a training takes beside its rows X (m, n) and kernel columns."""
+    found = needed(occurring(X).X, X.shape[1], codes, classes, resolved)
+    return sum(found) - found.columns
 
 
 def require_pairs(classes: int, resolved: "Resolved") -> None:

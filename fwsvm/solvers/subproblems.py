@@ -114,10 +114,15 @@ class Solved:
 
 
 def solve_all(
-    X: RowMatrix | RowSource, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
-    warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
+    X: RowMatrix | RowSource,
+    weights: np.ndarray,
+    problems: Subproblems,
+    resolved: Resolved,
+    watch: Watch | None,
+    warm_starts: Mapping[int, WarmStart] | None = None,
+    columns: ColumnStore | None = None,
     numbers: Sequence[int] | None = None,
-) -> Solved:  # fmt: skip
+) -> Solved:
     """Solve subproblems of rows X (m, n) with weights (m,), all unless numbers are given.
 
     ``warm_starts`` by number and ``columns`` are what earlier runs on the same rows came to. A single problem has all
@@ -167,14 +172,28 @@ class _Work:
 
     def do(self, clock: Clock, me: int, watch: Watch | None) -> None:
         """Solve the problems that wait, until there are none, or the time is over."""
-        limit = self.resolved.time_limit
+        columns, total, limit = self.columns, len(self.problems), self.resolved.time_limit
+        report = watch and reporter(self.resolved, clock, self.parts, total, watch)
+
+        def look(solver: Solver) -> None:
+            if report is not None:
+                report(solver)
+            if self.interrupted.is_set():
+                raise KeyboardInterrupt
+
         try:
             while not self.interrupted.is_set():
                 try:
                     number = self.waiting.popleft()
                 except IndexError:
                     return
-                part, next_start = self._solved(number, clock, me, watch)
+                with clock.running():
+                    problem, rows = self.problems.problem(number, self.rows, self.weights, self.resolved)
+                place = None if columns is None else columns.of(number if columns.keeps_values else me)
+                start = self.warm_starts.get(number)
+                part, next_start = solve(
+                    problem, rows, number, self.resolved, clock, look, start, place, traced=total == 1
+                )
                 self.parts.append(part)
                 if next_start is not None:
                     self.next_starts[number] = next_start
@@ -187,24 +206,6 @@ class _Work:
         except BaseException:
             self.interrupted.set()
             raise
-
-    def _solved(
-        self, number: int, clock: Clock, me: int, watch: Watch | None
-    ) -> tuple[BinaryResult, WarmStart | None]:
-        total, columns = len(self.problems), self.columns
-        with clock.running():
-            problem, which = self.problems.problem(number, self.rows, self.weights, self.resolved)
-        report = watch and reporter(self.resolved, clock, self.parts, total, watch)
-
-        def look(solver: Solver) -> None:
-            if report is not None:
-                report(solver)
-            if self.interrupted.is_set():
-                raise KeyboardInterrupt
-
-        place = None if columns is None else columns.of(number if columns.keeps_values else me)
-        start = self.warm_starts.get(number)
-        return solve(problem, which, number, self.resolved, clock, look, start, place, traced=total == 1)
 
 
 def _do_in_threads(work: _Work, clocks: Sequence[Clock], watch: Watch | None) -> None:

@@ -60,9 +60,11 @@ class Training:
     problems: Subproblems
 
     def solved(
-        self, watch: Watch | None, warm_starts: Mapping[int, WarmStart] | None = None,
+        self,
+        watch: Watch | None,
+        warm_starts: Mapping[int, WarmStart] | None = None,
         columns: ColumnStore | None = None,
-    ) -> Solved:  # fmt: skip
+    ) -> Solved:
         """Return the solved subproblems; ``warm_starts`` and ``columns`` are what earlier runs on the rows came to."""
         if columns is None and not warm_starts and (together := self.solved_together([self.resolved], watch)):
             return together[0]

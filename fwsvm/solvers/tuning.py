@@ -22,9 +22,8 @@ TRACE_SPACING = 1.12
 #: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
 #: (the benchmark), where looks took most of the time.
 LOOKS_SHARE = 20.0
-#: Rows from which a point of a trace is no small matter, and waits its turn by `LOOKS_SHARE`. Evidence: as
-#: `LOOKS_SHARE`.
-MANY_ROWS = 1 << 20
+#: Seconds of looks for the trace that are no matter. Evidence: none.
+FREE_LOOKS = 0.1
 #: Seconds between two reports of progress. Evidence: none; what an eye follows.
 WATCH_EVERY = 0.2
 
@@ -211,9 +210,6 @@ IDLE_VISITS_FOR_SURVEY = 0.125
 MAX_SURVEYS_AT_REST = 40
 #: Certificates that may miss the tracked gap, after which alpha stands. Evidence: none.
 MAX_MISSES = 3
-#: Share of a run's time that points on the way may take to compute. Evidence: none; being watched must not slow a run
-#: down.
-WATCH_SHARE = 0.05
 
 # ---------------------------------------------------------------- stochastic methods
 

@@ -24,8 +24,14 @@ SIGMOIDS = ("probA", "probB")
 LIBSVM = {"svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *SIGMOIDS, *SHARED}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
 SOLVER_TYPES = {
-    *SOLVERS.values(), CRAMMER_SINGER, "L2R_LR", "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC", "L1R_LR", "L2R_LR_DUAL",
-}  # fmt: skip
+    *SOLVERS.values(),
+    CRAMMER_SINGER,
+    "L2R_LR",
+    "L2R_L2LOSS_SVC",
+    "L1R_L2LOSS_SVC",
+    "L1R_LR",
+    "L2R_LR_DUAL",
+}
 LIBLINEAR = {"solver_type", "nr_class", "label", "nr_feature", "bias"}
 
 
@@ -206,10 +212,20 @@ def _kernel_model(file: _File) -> KernelModel:
         raise ValueError(f"'features' must be {used} to {LARGEST - 1}")
     support = csr_array((numbers, vectors.indices - first, vectors.indptr), shape=(count, features))
     return KernelModel(
-        _classes(facts, codes), _kernel(file, kernel_type, facts), support, counts, coefficients, biases, facts.facts,
-        _ranges(facts, features), sigmoids, _labels(facts, K), facts.feature_names, base,
+        _classes(facts, codes),
+        _kernel(file, kernel_type, facts),
+        support,
+        counts,
+        coefficients,
+        biases,
+        facts.facts,
+        _ranges(facts, features),
+        sigmoids,
+        _labels(facts, K),
+        facts.feature_names,
+        base,
         foreign=facts.features is None,
-    )  # fmt: skip
+    )
 
 
 def _vectors(file: _File, count: int, width: int) -> tuple[np.ndarray, csr_array]:
@@ -297,9 +313,16 @@ def _linear_model(file: _File) -> LinearModel:
     biases = weights[features] if constant >= 0 else np.zeros(weights.shape[1])
     facts = file.facts()
     return LinearModel(
-        _classes(facts, codes), np.ascontiguousarray(weights[:features].T), biases, max(constant, 0.0), facts.facts,
-        _ranges(facts, features), _labels(facts, K), facts.feature_names, facts.zero_based,
-    )  # fmt: skip
+        _classes(facts, codes),
+        np.ascontiguousarray(weights[:features].T),
+        biases,
+        max(constant, 0.0),
+        facts.facts,
+        _ranges(facts, features),
+        _labels(facts, K),
+        facts.feature_names,
+        facts.zero_based,
+    )
 
 
 def _classes(facts: Facts, codes: list[int]) -> tuple[str, ...]:

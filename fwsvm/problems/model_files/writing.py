@@ -163,8 +163,11 @@ def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
     if model.ranges is not None:
         features, minimum, maximum, *interval = model.ranges
         needed["scaling"] = {
-            "interval": interval, "features": features + 1, "minimum": minimum, "maximum": maximum,
-        }  # fmt: skip
+            "interval": interval,
+            "features": features + 1,
+            "minimum": minimum,
+            "maximum": maximum,
+        }
     if model.feature_names:
         needed["feature_names"] = model.feature_names
     if model.zero_based is not None:

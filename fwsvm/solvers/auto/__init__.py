@@ -24,9 +24,12 @@ from fwsvm.solvers.tuning import FIRST_CHUNK
 
 
 def _start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    problem: Binary,
+    rule: Any,
+    resolved: Resolved,
+    warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Solver:  # fmt: skip
+) -> Solver:
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}

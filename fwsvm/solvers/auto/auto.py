@@ -29,9 +29,11 @@ CHUNKS_FROM = 4096  # rows of a pair; below, chunks gain less than looking at al
 
 
 @register(
-    "auto", family="auto", paper="ours",
+    "auto",
+    family="auto",
+    paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
-)  # fmt: skip
+)
 class Auto(NamedTuple):
     """Choose swap-2o, newton, or chunks, by rows, classes, and what the run shows. The default.
 

@@ -112,10 +112,21 @@ def pair_columns(laid, a, b, fill_at, memory, single):
             terms[t] = own[t]
     left_block = np.empty(MOST * rows.features if dense else 0, np.float32)
     return ColumnCache(
-        laid.kernel, rows, own, itself, single, DenseTiles(numbers, terms, left_block, rows.features), all_rows,
-        memory[: slots * n].reshape(slots, n), slot_of, row_of, np.zeros(3, np.int64),
-        np.zeros(1, np.uint64), 1, fill_at,
-    )  # fmt: skip
+        laid.kernel,
+        rows,
+        own,
+        itself,
+        single,
+        DenseTiles(numbers, terms, left_block, rows.features),
+        all_rows,
+        memory[: slots * n].reshape(slots, n),
+        slot_of,
+        row_of,
+        np.zeros(3, np.int64),
+        np.zeros(1, np.uint64),
+        1,
+        fill_at,
+    )
 
 
 @njit(inner=True)
@@ -148,10 +159,24 @@ def pair_state(laid, penalty, a, b, columns, like):
         diagonal[t] = columns.itself[t] + 1.0 + ridge[t]
         active_diagonal[t], place[t] = -1.0, -1
     return SimplexState(
-        like.search, plus, ridge, diagonal, np.zeros(n), np.zeros(n), np.zeros(n, np.int32), place, active_diagonal,
-        np.zeros_like(like.now), like.random, columns.cached, columns.slot_of, like.values, like.core, like.drawn,
+        like.search,
+        plus,
+        ridge,
+        diagonal,
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n, np.int32),
+        place,
+        active_diagonal,
+        np.zeros_like(like.now),
+        like.random,
+        columns.cached,
+        columns.slot_of,
+        like.values,
+        like.core,
+        like.drawn,
         like.team,
-    )  # fmt: skip
+    )
 
 
 @njit(inner=True)

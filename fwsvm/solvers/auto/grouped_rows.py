@@ -129,9 +129,19 @@ def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
             pack_range(double, first, last, first - place, tiles.numbers)
             tiles.own[place : place + last - first] = own[first:last]
     return LaidOutRows(
-        kernel, starts, pairs, weights, single, double, own_terms(kernel, single), own, self_values(kernel, double),
-        tiles, tile_starts[:-1].copy(), product_rounding(kernel, double, own),
-    )  # fmt: skip
+        kernel,
+        starts,
+        pairs,
+        weights,
+        single,
+        double,
+        own_terms(kernel, single),
+        own,
+        self_values(kernel, double),
+        tiles,
+        tile_starts[:-1].copy(),
+        product_rounding(kernel, double, own),
+    )
 
 
 class Goal(NamedTuple):
@@ -190,6 +200,10 @@ def empty_solutions(rows: int, classes: int, penalties: int = 1) -> Solutions:
     pairs = classes * (classes - 1) // 2
     shape = penalties, pairs
     return Solutions(
-        np.zeros((penalties, rows, classes - 1)), np.zeros(shape), np.full((*shape, 5), np.nan),
-        np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_),
-    )  # fmt: skip
+        np.zeros((penalties, rows, classes - 1)),
+        np.zeros(shape),
+        np.full((*shape, 5), np.nan),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.bool_),
+    )

@@ -29,9 +29,11 @@ MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel mat
 
 
 @register(
-    "nested", family="nested", paper="ours",
+    "nested",
+    family="nested",
+    paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q) over the rows of the sample, recomputed from scratch",
-)  # fmt: skip
+)
 class Nested(NamedTuple):
     """Train on growing samples of the rows, as far as the time limit goes. For more rows than there is time for.
 
@@ -46,9 +48,14 @@ class Nested(NamedTuple):
 
 
 def train_nested(
-    X: Any, codes: np.ndarray, classes: tuple[str, ...], weights: np.ndarray, settings: Settings, resolved: Resolved,
+    X: Any,
+    codes: np.ndarray,
+    classes: tuple[str, ...],
+    weights: np.ndarray,
+    settings: Settings,
+    resolved: Resolved,
     watch: Any,
-) -> Result:  # fmt: skip
+) -> Result:
     """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
     from fwsvm.solvers.training import prepare, result_of
 
@@ -98,9 +105,14 @@ def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float
     auto = method("auto")
     C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * rows)
     return replace(
-        resolved, method=replace(auto, name="nested"), rule=auto.make({}), family=FAMILIES[auto.family], C=C,
-        lambda_=1.0 / (C * rows), time_limit=None if left is None else max(1e-3, left),
-    )  # fmt: skip
+        resolved,
+        method=replace(auto, name="nested"),
+        rule=auto.make({}),
+        family=FAMILIES[auto.family],
+        C=C,
+        lambda_=1.0 / (C * rows),
+        time_limit=None if left is None else max(1e-3, left),
+    )
 
 
 def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
@@ -158,6 +170,9 @@ def _of_sample(result: Result, sample: SampleFacts, status: Status, why: str) ->
         f"of the sample's problem. {why}"
     )
     return replace(
-        result, status=status, sample=sample, message=said.strip(),
+        result,
+        status=status,
+        sample=sample,
+        message=said.strip(),
         chosen=f"{result.chosen}, sample of {sample.rows:,} rows",
-    )  # fmt: skip
+    )

@@ -164,11 +164,21 @@ class OwnColumns:
         room = min(most * most, max(self.budget // (4 * parts), FEWEST * most))
         together(
             lambda _: solve_by_columns(
-                self.laid, self.penalties, numbers, claimed, self.goal, self.rule, self.like, self.addresses,
-                self.matrices, np.empty(room, np.float32), self._left_block(self.laid.single), self.solutions,
+                self.laid,
+                self.penalties,
+                numbers,
+                claimed,
+                self.goal,
+                self.rule,
+                self.like,
+                self.addresses,
+                self.matrices,
+                np.empty(room, np.float32),
+                self._left_block(self.laid.single),
+                self.solutions,
             ),
             parts,
-        )  # fmt: skip
+        )
 
     def certify(self, numbers: np.ndarray) -> None:
         """Certify the pairs ``numbers``, solved before: coefficients become those of the machines."""
@@ -211,8 +221,12 @@ def _parts(sizes: np.ndarray, threads: int) -> list[slice]:
 
 
 def solve_at_once(
-    X: RowMatrix, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved], watch: Watch | None
-) -> list[Solved] | None:  # fmt: skip
+    X: RowMatrix,
+    weights: np.ndarray,
+    problems: Subproblems,
+    settings: Sequence[Resolved],
+    watch: Watch | None,
+) -> list[Solved] | None:
     """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
 
     Pairs of `Auto.fewest` rows or more, and those that are not done after as many steps as Newton steps would be
@@ -261,9 +275,16 @@ def solve_at_once(
                 starts = {n: _start(groups, solutions, k, n, each) for n in left if n in parts}
             limit = time_left(each.time_limit, shares[k] * clock.seconds)
             more = _by_runs(
-                X, weights, problems, replace(each, time_limit=limit), watch, {**next_starts, **starts}, columns, left,
+                X,
+                weights,
+                problems,
+                replace(each, time_limit=limit),
+                watch,
+                {**next_starts, **starts},
+                columns,
+                left,
                 len(parts) - len(starts),
-            )  # fmt: skip
+            )
             next_starts = more.warm_starts
         for part in more.parts:
             if part.number in parts:
@@ -278,20 +299,27 @@ def solve_at_once(
         coefficients[groups.order] = solutions.coefficients[k]
         found.append(
             Solved(
-                [parts[n] for n in sorted(parts)], shares[k] * clock.seconds + more.seconds,
-                interrupted or more.interrupted, coefficients=coefficients, biases=solutions.biases[k],
+                [parts[n] for n in sorted(parts)],
+                shares[k] * clock.seconds + more.seconds,
+                interrupted or more.interrupted,
+                coefficients=coefficients,
+                biases=solutions.biases[k],
                 compile_seconds=more.compile_seconds + (0.0 if k else compile_seconds),
                 check_seconds=shares[k] * check_seconds,
                 counters=Counters(kernel_evaluations=0 if k else solver.evaluations),
             )
-        )  # fmt: skip
+        )
     return found
 
 
 def _in_compiled_code(
-    solver: PairSolver, small: np.ndarray, problems: Subproblems, settings: Sequence[Resolved], watch: Watch | None,
+    solver: PairSolver,
+    small: np.ndarray,
+    problems: Subproblems,
+    settings: Sequence[Resolved],
+    watch: Watch | None,
     clock: Clock,
-) -> tuple[np.ndarray, float, bool]:  # fmt: skip
+) -> tuple[np.ndarray, float, bool]:
     """Solve and certify the pairs ``small``, some at a time.
 
     Returns
@@ -314,8 +342,18 @@ def _in_compiled_code(
             check_seconds += time.perf_counter() - started
             begun[numbers] = True
             if watch is not None:
-                watch(Progress(int(begun.sum()), len(begun), clock.seconds, int(solver.solutions.steps.sum()),
-                               float("nan"), float("nan"), resolved.tolerance, 0))  # fmt: skip
+                watch(
+                    Progress(
+                        int(begun.sum()),
+                        len(begun),
+                        clock.seconds,
+                        int(solver.solutions.steps.sum()),
+                        float("nan"),
+                        float("nan"),
+                        resolved.tolerance,
+                        0,
+                    )
+                )
             if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
                 break
     except KeyboardInterrupt:
@@ -365,9 +403,16 @@ def _start(
 
 
 def _by_runs(
-    X: RowMatrix, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
-    starts: Mapping[int, WarmStart | None], columns: ColumnStore | None, left: list[int], done: int,
-) -> Solved:  # fmt: skip
+    X: RowMatrix,
+    weights: np.ndarray,
+    problems: Subproblems,
+    resolved: Resolved,
+    watch: Watch | None,
+    starts: Mapping[int, WarmStart | None],
+    columns: ColumnStore | None,
+    left: list[int],
+    done: int,
+) -> Solved:
     """Return the pairs ``left`` solved by runs of their own, beside ``done`` pairs."""
     told = watch and (lambda progress: watch(progress._replace(subproblem=progress.subproblem + done)))
     known = {number: start for number, start in starts.items() if start is not None}

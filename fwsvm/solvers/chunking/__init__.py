@@ -21,9 +21,12 @@ from fwsvm.solvers.solver import Solver, WarmStart
 
 
 def _start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    problem: Binary,
+    rule: Any,
+    resolved: Resolved,
+    warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Solver:  # fmt: skip
+) -> Solver:
     rule.check()
     settings = inner_settings(rule, resolved)
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):

@@ -54,9 +54,11 @@ from fwsvm.status import Status
 
 
 @register(
-    "chunking", family="chunking", paper="ours",
+    "chunking",
+    family="chunking",
+    paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q) over all rows, recomputed from scratch after each chunk",
-)  # fmt: skip
+)
 class Chunking(NamedTuple):
     """Solve on a few of the rows, then on those that matter, until no other row matters. For few support vectors.
 
@@ -122,9 +124,13 @@ class ChunkRun:
     """
 
     def __init__(
-        self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None, many: Resolved | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        problem: Binary,
+        settings: Resolved,
+        warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+        many: Resolved | None = None,
+    ) -> None:
         self.settings, self.many, self.stream = settings, many, problem.stream
         self.matter = 0  # rows that matter by the last look
         self.of_path: SharedColumns | None = None  # for all rows; each chunk is of other rows
@@ -274,10 +280,13 @@ class ChunkRun:
         assert isinstance(here, SimplexIterate)  # noqa: S101  (of a method on the simplex)
         alpha[self.order[self.chunk]] = here.alpha
         return replace(
-            here, iterations=self.before.iterations + here.iterations, alpha=alpha, warm_start=WarmStart(alpha),
+            here,
+            iterations=self.before.iterations + here.iterations,
+            alpha=alpha,
+            warm_start=WarmStart(alpha),
             gap=here.gap if whole else self.found.gap if self.found is not None else np.nan,
             outcome=here.outcome if whole else None,
-        )  # fmt: skip
+        )
 
     @property
     def counters(self) -> Counters:

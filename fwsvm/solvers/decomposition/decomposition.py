@@ -47,9 +47,11 @@ LEAST, MOST = 2, 16384  # rows of a working set: its matrix takes 4 bytes times 
 
 
 @register(
-    "decomposition", family="decomposition", paper="ours",
+    "decomposition",
+    family="decomposition",
+    paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
-)  # fmt: skip
+)
 class Decomposition(NamedTuple):
     """Solve on one small working set after another, with no kernel columns kept. For many support vectors.
 

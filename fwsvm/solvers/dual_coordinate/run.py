@@ -1,6 +1,5 @@
 """A run of a linear method on one two-class problem, and what its iterates are worth."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from fwsvm.solvers.dual_coordinate.engine import (
 )
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, WarmStart
-from fwsvm.solvers.tuning import MAX_MISSES, WATCH_SHARE
+from fwsvm.solvers.tuning import MAX_MISSES
 from fwsvm.status import Status
 
 
@@ -133,7 +132,6 @@ class LinearRun:
             self._start_from(warm_start.weights)
         self._set_goal()
         self.found: CheckedPoint | None = None  # the last certificate
-        self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
     def _state(self, random: np.ndarray) -> LinearState:
@@ -206,16 +204,8 @@ class LinearRun:
         return None
 
     def iterate(self) -> LinearIterate:
-        """Return alpha, and P, gap and support size from scratch.
-
-        Where computing P and the gap takes long, they may be those of a little before: they are then computed only now
-        and then, so that being watched does not slow the run down.
-        """
-        now, found = self.state.now[0], self.found
-        waited = time.perf_counter() - self.found_at
-        if found is None or waited * WATCH_SHARE >= self.found_seconds:
-            found = self._from_scratch()
-        is_here = self.resolved.final_gap and found.iterations == now["iterations"]
+        """Return alpha, and P, gap and support size from scratch."""
+        now, found, is_here = self.state.now[0], self._from_scratch(), self.resolved.final_gap
         alpha = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
         alpha[self.qp.rows] = self.state.coordinates["alpha"]
         kept_gap = float(self.state.coordinates["shortfall"].sum() - now["decrease"])
@@ -241,10 +231,7 @@ class LinearRun:
         """Return w and the certificate of the present alpha, computed once."""
         iterations = int(self.state.now["iterations"][0])
         if self.found is None or self.found.iterations != iterations:
-            started = time.perf_counter()
             self.found = CheckedPoint(iterations, *from_scratch(self.qp, self._alpha, self.resolved.stop))
-            self.found_at = time.perf_counter()
-            self.found_seconds = self.found_at - started
         return self.found
 
     def _outcome_of(self, found: "CheckedPoint") -> Outcome:

@@ -18,9 +18,12 @@ from fwsvm.solvers.solver import Solver, WarmStart
 
 
 def _start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    problem: Binary,
+    rule: Any,
+    resolved: Resolved,
+    warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Solver:  # fmt: skip
+) -> Solver:
     if is_mapped(problem.X):
         from fwsvm.solvers.chunking.chunking import ChunkRun
 

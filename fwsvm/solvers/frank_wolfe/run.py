@@ -147,9 +147,13 @@ class SimplexRun:
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+        self,
+        problem: Binary,
+        rule: Any,
+        resolved: Resolved,
+        warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order, rows = sorted_by_class(problem)
@@ -160,9 +164,16 @@ class SimplexRun:
         )
         compile_seconds = _compile(self.rule, resolved, tracked=False, double=True) if double else 0.0
         self.storage = GradientStorage(
-            self.rule, resolved, rows, plus, penalties, problem.stream,
-            _sampling(rule, resolved) if self.sampled else Full(), np.float64 if double else np.float32, columns,
-        )  # fmt: skip
+            self.rule,
+            resolved,
+            rows,
+            plus,
+            penalties,
+            problem.stream,
+            _sampling(rule, resolved) if self.sampled else Full(),
+            np.float64 if double else np.float32,
+            columns,
+        )
         self.storage.compile_seconds += compile_seconds
         self.widest = float(self.qp.diagonal.max())
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
@@ -301,9 +312,13 @@ class SimplexRun:
         now, counts = self.state.now[0], self.storage.counts
         requests = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
-            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), requests, int(counts[MISSES]),
+            int(now["iterations"]),
+            int(now["steps"]),
+            int(counts[EVALUATIONS]),
+            requests,
+            int(counts[MISSES]),
             self.storage.compile_seconds,
-        )  # fmt: skip
+        )
 
     # ---------------------------------------------------------------- checks of the gap
 

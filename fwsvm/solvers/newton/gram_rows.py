@@ -43,8 +43,10 @@ class GramRows:
         out: np.ndarray = np.full(len(x), signed.sum())
         in_shares(
             lambda first, last: _add(self.columns.cached, lines, signed, out, first, last),
-            len(x), self.threads, GRAM_STRETCH,
-        )  # fmt: skip
+            len(x),
+            self.threads,
+            GRAM_STRETCH,
+        )
         out *= self.y
         return out
 

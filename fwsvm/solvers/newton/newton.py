@@ -75,9 +75,11 @@ class Beyond(Enum):
 
 
 @register(
-    "newton", family="active-set", paper="ours",
+    "newton",
+    family="active-set",
+    paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
-)  # fmt: skip
+)
 class Newton(NamedTuple):
     """Start with swap-2o, then solve exactly on the face of the active rows, repeatedly. For large C.
 
@@ -128,9 +130,13 @@ class NewtonRun:
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+        self,
+        problem: Binary,
+        rule: Any,
+        resolved: Resolved,
+        warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         rule.check()
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         self.compile_seconds = 0.0
@@ -244,9 +250,13 @@ class NewtonRun:
         if best is not None and here.objective > best.R:
             q = best.q
             here = replace(
-                here, objective=best.R, gap=2.0 * (best.R - float(q.min())), outcome=None,
-                support_vectors=int(np.count_nonzero(best.alpha)), alpha=simplex.in_order(best.alpha),
-            )  # fmt: skip
+                here,
+                objective=best.R,
+                gap=2.0 * (best.R - float(q.min())),
+                outcome=None,
+                support_vectors=int(np.count_nonzero(best.alpha)),
+                alpha=simplex.in_order(best.alpha),
+            )
         start = SimplexStart(
             weights=here.alpha,
             kernel=self.resolved.kernel,

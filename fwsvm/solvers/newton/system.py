@@ -41,9 +41,12 @@ class ActiveSetSystem:
     """
 
     def __init__(
-        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], float] = lambda: 0.0,
+        self,
+        lines: GramRows,
+        ridge: np.ndarray,
+        before_double: Callable[[], float] = lambda: 0.0,
         room: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.before_double, self.compile_seconds = before_double, 0.0
         self.border: BorderedFactor | None = None

@@ -30,8 +30,15 @@ UNPROVEN = "Each row was visited once, as it came; that proves no gap."
 
 
 def one_pass(
-    kernel: Any, support: Rows, beta: np.ndarray, rows: Rows, y: np.ndarray, lam: float, t: int, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    kernel: Any,
+    support: Rows,
+    beta: np.ndarray,
+    rows: Rows,
+    y: np.ndarray,
+    lam: float,
+    t: int,
+    threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the coefficients (s,) and (b,) of the support vectors and of the rows after a step at each row, in order.
 
     Parameters
@@ -122,11 +129,28 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
         tuple(classes), resolved.kernel, X[:0], np.zeros(K, np.int64), nothing, np.zeros(pairs)
     )
     return Result(
-        model=model, status=Status.MAX_ITERATIONS, message=UNPROVEN, settings=resolved.as_columns(), subproblems=pairs,
-        objective=nan, gap=nan, relative_gap=nan, gap_kind="none", certified=False, primal=nan, dual=nan,
-        support_vectors=0, iterations=0, steps=0, kernel_evaluations=0, cache_hit_rate=nan, compile_seconds=0.0,
-        train_seconds=0.0, check_seconds=0.0, solved=pairs,
-    )  # fmt: skip
+        model=model,
+        status=Status.MAX_ITERATIONS,
+        message=UNPROVEN,
+        settings=resolved.as_columns(),
+        subproblems=pairs,
+        objective=nan,
+        gap=nan,
+        relative_gap=nan,
+        gap_kind="none",
+        certified=False,
+        primal=nan,
+        dual=nan,
+        support_vectors=0,
+        iterations=0,
+        steps=0,
+        kernel_evaluations=0,
+        cache_hit_rate=nan,
+        compile_seconds=0.0,
+        train_seconds=0.0,
+        check_seconds=0.0,
+        solved=pairs,
+    )
 
 
 def after_portion(
@@ -159,8 +183,21 @@ def after_portion(
     visited = begun.iterations + (K - 1) * len(codes)
     nan = float("nan")
     return replace(
-        begun, model=model, status=Status.MAX_ITERATIONS, message=UNPROVEN, objective=nan, gap=nan, relative_gap=nan,
-        gap_kind="none", certified=False, primal=nan, dual=nan, gap_error=nan, trace=(),
-        support_vectors=int(model.counts.sum()), iterations=visited, steps=visited,
+        begun,
+        model=model,
+        status=Status.MAX_ITERATIONS,
+        message=UNPROVEN,
+        objective=nan,
+        gap=nan,
+        relative_gap=nan,
+        gap_kind="none",
+        certified=False,
+        primal=nan,
+        dual=nan,
+        gap_error=nan,
+        trace=(),
+        support_vectors=int(model.counts.sum()),
+        iterations=visited,
+        steps=visited,
         train_seconds=begun.train_seconds + time.perf_counter() - started,
-    )  # fmt: skip
+    )

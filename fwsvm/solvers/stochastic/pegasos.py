@@ -186,9 +186,17 @@ class PegasosRun(StochasticRun):
         self.random = np.random.default_rng(problem.stream)
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
         self.state = PegasosState(
-            self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0),
-            np.zeros(0, np.int64), np.full(self.m, -1, np.int32), np.zeros(1, CONTROL),
-        )  # fmt: skip
+            self.lam,
+            rule.batch,
+            rule.projection,
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0, np.int64),
+            np.full(self.m, -1, np.int32),
+            np.zeros(1, CONTROL),
+        )
         self.products: np.ndarray = np.empty((self.block, self.block), self.dtype)
         self.sums = np.empty(self.block)
         self.kernel_evaluations = 0
@@ -224,9 +232,18 @@ class PegasosRun(StochasticRun):
             some = everyone[first : first + WIDE]
             used = scatter(self.left_block, self.pool, self.pool_own, some, WIDE)
             fill_range(
-                kernel, self.left_block, WIDE, len(some), self.pool, self.pool_own, everyone, 0, self.block,
-                self.products, np.arange(first, first + len(some)),
-            )  # fmt: skip
+                kernel,
+                self.left_block,
+                WIDE,
+                len(some),
+                self.pool,
+                self.pool_own,
+                everyone,
+                0,
+                self.block,
+                self.products,
+                np.arange(first, first + len(some)),
+            )
             self.sums[first : first + len(some)] = self._over_expansion(size, threads)[: len(some)]
             clear(self.left_block, used)
         self.kernel_evaluations += self.block * (self.block + size)
@@ -240,9 +257,16 @@ class PegasosRun(StochasticRun):
 
         def add(part: int) -> None:
             _add_range(
-                self.resolved.kernel, self.left_block, rows, own, self.state.counts, self.state.y, ends[part],
-                ends[part + 1], outs[part],
-            )  # fmt: skip
+                self.resolved.kernel,
+                self.left_block,
+                rows,
+                own,
+                self.state.counts,
+                self.state.y,
+                ends[part],
+                ends[part + 1],
+                outs[part],
+            )
 
         together(add, parts)
         return outs.sum(axis=0)
@@ -300,10 +324,17 @@ class PegasosRun(StochasticRun):
             since = float(now["scales"]) * state.counts[:size] - state.missed[:size]
             alpha = signed * (state.total[:size] + since) / max(1, int(now["t"]))
         return StochasticIterate(
-            iterations=int(now["t"]), objective=0.5 * self.lam * square + loss, gap=np.nan, support_vectors=size,
-            rows=ids, alpha=alpha, u=np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0),
-            square=None if self.rule.averaging else square, lower=np.nan, lower_error=np.nan,
-        )  # fmt: skip
+            iterations=int(now["t"]),
+            objective=0.5 * self.lam * square + loss,
+            gap=np.nan,
+            support_vectors=size,
+            rows=ids,
+            alpha=alpha,
+            u=np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0),
+            square=None if self.rule.averaging else square,
+            lower=np.nan,
+            lower_error=np.nan,
+        )
 
     @property
     def counters(self) -> Counters:

@@ -189,9 +189,19 @@ class RecomputedSums:
 
         def share(part: int) -> None:
             _add_range(
-                self.kernel, self.left_block[part], source.rows, source.own, which, weights, store.rows, store.own,
-                start, ends[part], ends[part + 1], out,
-            )  # fmt: skip
+                self.kernel,
+                self.left_block[part],
+                source.rows,
+                source.own,
+                which,
+                weights,
+                store.rows,
+                store.own,
+                start,
+                ends[part],
+                ends[part + 1],
+                out,
+            )
 
         together(share, parts)
 

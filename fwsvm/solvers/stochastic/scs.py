@@ -308,11 +308,18 @@ class ScsRun(StochasticRun):
         error = float(hinge.std()) / np.sqrt(max(1, n)) * np.sqrt(1.0 - n / self.m) if n else np.nan
         lower = float(now["lower"])
         return StochasticIterate(
-            iterations=self.iterations, objective=self.objective, gap=self.objective - lower,
-            support_vectors=int(np.count_nonzero(s.alpha)), outcome=self.outcome_at(self.iterations),
-            rows=self.sample.order[:n], alpha=s.alpha[:n].copy(), u=s.best_u[:n].copy(), square=float(now["square"]),
-            lower=lower, lower_error=error,
-        )  # fmt: skip
+            iterations=self.iterations,
+            objective=self.objective,
+            gap=self.objective - lower,
+            support_vectors=int(np.count_nonzero(s.alpha)),
+            outcome=self.outcome_at(self.iterations),
+            rows=self.sample.order[:n],
+            alpha=s.alpha[:n].copy(),
+            u=s.best_u[:n].copy(),
+            square=float(now["square"]),
+            lower=lower,
+            lower_error=error,
+        )
 
     @property
     def counters(self) -> Counters:

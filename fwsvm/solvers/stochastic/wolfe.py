@@ -131,11 +131,18 @@ class WolfeRun(StochasticRun):
         """Return alpha, and the value and the gap as tracked, over all rows."""
         s, now = self.state, self.state.now[0]
         return StochasticIterate(
-            iterations=self.iterations, objective=float(now["value"]), gap=float(now["value"] - now["lower"]),
-            support_vectors=int(np.count_nonzero(s.alpha)), outcome=self.outcome_at(self.iterations),
-            rows=np.arange(self.m), alpha=s.alpha.copy(), u=s.best_u.copy(), square=float(now["square"]),
-            lower=float(now["lower"]), lower_error=0.0,
-        )  # fmt: skip
+            iterations=self.iterations,
+            objective=float(now["value"]),
+            gap=float(now["value"] - now["lower"]),
+            support_vectors=int(np.count_nonzero(s.alpha)),
+            outcome=self.outcome_at(self.iterations),
+            rows=np.arange(self.m),
+            alpha=s.alpha.copy(),
+            u=s.best_u.copy(),
+            square=float(now["square"]),
+            lower=float(now["lower"]),
+            lower_error=0.0,
+        )
 
     @property
     def counters(self) -> Counters:
