@@ -111,10 +111,9 @@ def predict(
         used, loaded = 1 if scheduler else threads or usable_threads(), time.perf_counter() - begun
         notices: tuple[str, ...] = ()
         if scheduler is not None:
-            from fwsvm.experiments import cluster_prediction as there
-
-            request = there.PredictionRequest(decision, probability, zero_based)
-            predicted, notices = there.predict(scheduler, machine, data, request)
+            predicted = prediction.predict_on_cluster(
+                scheduler, machine, data, decision=decision, probability=probability, zero_based=zero_based
+            )
         elif given or (pieces := inputs.unseen_pieces(data, zero_based=zero_based)) is None:
             rows, notices = _load(data, machine, model, label=label, zero_based=zero_based)
             loaded = time.perf_counter() - begun

@@ -14,5 +14,5 @@
     store         runs.csv, traces/ and log.jsonl, safe against kills; runs reused from other folders
 
 `cross_validation`, `width_and_penalty`, `probability` and `prediction` are ``fwsvm cv``, ``easy``, ``train
---probability`` and ``predict``; `cluster_training` and `cluster_prediction` are the rows of ``--scheduler``.
+--probability`` and ``predict``; `cluster_training` has the rows of ``--scheduler``.
 """

@@ -1,4 +1,4 @@
-"""Prediction (`fwsvm predict`): labels, decision values, and how many labels are right."""
+"""Prediction (`fwsvm predict`), here or on a Dask cluster: labels, decision values, and how many labels are right."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,19 @@ import numpy as np
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode, unknown
+from fwsvm.data.partitions import Partition, cut, read
 from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared, refuse_other_columns
 from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided
 from fwsvm.problems.probability import probabilities
 
+Model = KernelModel | LinearModel
+
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions of a machine for rows.
+    """Predictions of a model for rows.
 
     Attributes
     ----------
@@ -30,11 +33,11 @@ class Prediction:
     correct : int or None
         Rows whose label is the one predicted; None where the rows have no labels.
     unknown : tuple of str
-        Labels of the rows that are no classes of the machine; such rows count as wrong.
+        Labels of the rows that are no classes of the model; such rows count as wrong.
     ignored : int
-        Non-zeros in features that the machine was not trained on, which are ignored.
+        Non-zeros in features that the model was not trained on, which are ignored.
     far : int
-        Rows with a value far outside the machine's training ranges (`fwsvm.scaling.FAR`).
+        Rows with a value far outside the model's training ranges (`fwsvm.scaling.FAR`).
     notices : tuple of str
         Messages about the values, for the user.
     compile_seconds, seconds : float
@@ -58,18 +61,16 @@ class Prediction:
         return None if self.correct is None else self.correct / len(self.labels)
 
 
-def predict(
-    model: KernelModel | LinearModel, table: LabelledRows, threads: int = 1, *, probability: bool = False
-) -> Prediction:
-    """Predict the rows of a table; features that the machine lacks are ignored, missing ones are zeros.
+def predict(model: Model, table: LabelledRows, threads: int = 1, *, probability: bool = False) -> Prediction:
+    """Predict the rows of a table; features that the model lacks are ignored, missing ones are zeros.
 
-    Unscaled rows are scaled by the machine's ranges, see `scaled_rows`. With ``probability`` the label is the most
+    Unscaled rows are scaled by the model's ranges, see `scaled_rows`. With ``probability`` the label is the most
     probable one, as in svm-predict, which may differ from the one that most pairs vote for.
 
     Raises
     ------
     UsageError
-        Probabilities of a machine without sigmoids.
+        Probabilities of a model without sigmoids.
     RangeError
         A row has no decision value in double precision.
     """
@@ -85,11 +86,10 @@ def predict(
     codes = model.choose(decision) if likely is None else likely.argmax(axis=1)
     done = time.perf_counter()
     labelled = not (table.labels.dtype.kind == "f" and np.isnan(table.labels).all())
-    truth = encode(table.labels, model.classes) if labelled else None
     return Prediction(
         labels=tuple(model.classes[code] for code in codes),
         decision=decision,
-        correct=None if truth is None else int((truth == codes).sum()),
+        correct=int((encode(table.labels, model.classes) == codes).sum()) if labelled else None,
         unknown=unknown(table.labels, model.classes) if labelled else (),
         ignored=ignored,
         far=far,
@@ -101,12 +101,12 @@ def predict(
 
 
 def predict_pieces(
-    model: KernelModel | LinearModel, pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]], data: str,
+    model: Model, pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]], data: str,
     threads: int = 1, *, probability: bool = False, decision: bool = True,
 ) -> Prediction:  # fmt: skip
     """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
 
-    With each table come the notices of all up to its end; those with the last one are the first of the prediction's.
+    With each table come the notices of all up to its end; those with the last one are the last of the prediction's.
     Without ``decision`` no decision values are kept.
     """
     found: list[Prediction] = []
@@ -115,7 +115,46 @@ def predict_pieces(
         part = predict(model, table, threads, probability=probability)
         found.append(part if decision else replace(part, decision=np.zeros((0, 0))))
     whole = joined(found, data)
-    return replace(whole, notices=(*notices, *whole.notices))
+    return replace(whole, notices=(*whole.notices, *notices))
+
+
+def predict_on_cluster(
+    address: str, model: Model, data: str, *, decision: bool, probability: bool, zero_based: bool | None
+) -> Prediction:
+    """Predict the rows of a file, or of a folder's files, on a cluster; each worker predicts rows that it reads.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut` and `predict`.
+    """
+    from fwsvm.distributed.cluster import Cluster
+    from fwsvm.distributed.machine_parts import sent
+
+    enter(Phase.PREDICT)
+    partitions, started = cut(data, zero_based=zero_based), time.perf_counter()
+    cluster = Cluster(address)
+    try:
+        asked = ([value] * len(partitions) for value in (sent(cluster, model), decision, probability))
+        found = cluster.gather(cluster.each(_predict_partition, partitions, *asked))
+    finally:
+        cluster.close()
+    parts = [part for part in found if part is not None]
+    if not parts:
+        raise DataError(f"{data}: there are no rows to predict")
+    return replace(joined(parts, data), seconds=time.perf_counter() - started)
+
+
+def _predict_partition(
+    partition: Partition, model: Model, decision: bool, probability: bool
+) -> Prediction | None:
+    """Read and predict a partition, None of no rows; this runs on a worker."""
+    table, _, notices = read(partition, unlabelled=True)
+    return (
+        predict_pieces(model, [(table, notices)], partition.path, probability=probability, decision=decision)
+        if table.rows
+        else None
+    )
 
 
 def joined(parts: Sequence[Prediction], data: str) -> Prediction:
@@ -142,8 +181,8 @@ def joined(parts: Sequence[Prediction], data: str) -> Prediction:
     )
 
 
-def sigmoids_of(model: KernelModel | LinearModel) -> np.ndarray:
-    """Return the sigmoids of a machine's pairs of classes, shape (2, pairs); `UsageError` where it has none."""
+def sigmoids_of(model: Model) -> np.ndarray:
+    """Return the sigmoids of a model's pairs of classes, shape (2, pairs); `UsageError` where it has none."""
     if not isinstance(model, KernelModel) or model.sigmoids is None:
         raise UsageError(
             "the model has no probabilities; train it with `fwsvm train --probability`, in Python with probability=True"
@@ -151,13 +190,13 @@ def sigmoids_of(model: KernelModel | LinearModel) -> np.ndarray:
     return model.sigmoids
 
 
-def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepared:
-    """Return the rows of a table with the machine's features, scaled by its ranges if they are not scaled yet.
+def scaled_rows(model: Model, table: LabelledRows) -> Prepared:
+    """Return the rows of a table with the model's features, scaled by its ranges if they are not scaled yet.
 
     Raises
     ------
     UsageError
-        The rows have other columns than the training rows, or were scaled already, and not by the machine's ranges.
+        The rows have other columns than the training rows, or were scaled already, and not by the model's ranges.
     """
     refuse_other_columns(model.feature_names, table.feature_names)
     if table.ranges is None:
@@ -170,7 +209,7 @@ def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepar
     return Prepared(*fitted(table.X, model.features))
 
 
-def decision_columns(model: KernelModel | LinearModel) -> list[str]:
+def decision_columns(model: Model) -> list[str]:
     """Return a name for each column of decision values: ``i/j`` (positive for i rather than j), or a class."""
     if isinstance(model, LinearModel) and len(model.classes) > 2:
         return list(model.classes)

@@ -71,36 +71,26 @@ def with_probabilities(
         settings = replace(settings, gamma=width, sigma2=None, width_rule=None)
     pairs = list(combinations(range(len(machine.classes)), 2))
     decision, rule, otherwise = np.empty((len(codes), len(pairs))), ValidationRule(folds=FOLDS), 0
-    for part in range(FOLDS):
-        count(part, FOLDS)
-        held_out = validation_mask(codes, rule, settings.seed, part)
-        if not held_out.any():
-            continue
-        some = None if weights is None else weights[~held_out]
-        try:
-            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
-            decided = found.model.decision(X[held_out], int(result.settings["threads"]))
-        except KeyboardInterrupt:
-            return _without(result)
-        if found.status is Status.INTERRUPTED:
-            return _without(result)
-        decision[held_out] = decided
-        otherwise += found.status is not result.status
     sigmoids = np.empty((2, len(pairs)))
     try:
-        for column, (i, j) in enumerate(pairs):
-            if not (machine.counts[i] and machine.counts[j]):  # a class without rows of positive weight
-                sigmoids[:, column] = -CERTAIN, 0.0
+        for part in range(FOLDS):
+            count(part, FOLDS)
+            held_out = validation_mask(codes, rule, settings.seed, part)
+            if not held_out.any():
                 continue
-            of_pair = (codes == i) | (codes == j)
-            sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i)
+            some = None if weights is None else weights[~held_out]
+            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
+            if found.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt  # noqa: TRY301 - as one that came later
+            decision[held_out] = found.model.decision(X[held_out], int(result.settings["threads"]))
+            otherwise += found.status is not result.status
+        for column, (i, j) in enumerate(pairs):
+            sigmoids[:, column] = -CERTAIN, 0.0
+            if machine.counts[i] and machine.counts[j]:  # both classes have rows of positive weight
+                of_pair = (codes == i) | (codes == j)
+                sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i)
     except KeyboardInterrupt:
-        return _without(result)
+        message = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
+        return replace(result, status=Status.INTERRUPTED, message=message)
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
     return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)
-
-
-def _without(result: Result) -> Result:
-    """Return the result of a run that was interrupted after its model was complete."""
-    message = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
-    return replace(result, status=Status.INTERRUPTED, message=message)

@@ -2,19 +2,17 @@
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fwsvm.errors import UsageError, nearest
-from fwsvm.experiments.config_files import ConfigFile, read_config_file
+from fwsvm.experiments.config_files import read_config_file
 from fwsvm.files.atomic import replacing
 
 SUFFIX = ".yaml"
 
 
-@dataclass(frozen=True)
-class ShippedExperiment:
+class ShippedExperiment(NamedTuple):
     """An experiment that comes with fwsvm: its name, its file, its profiles, and the first sentence of its comment."""
 
     name: str
@@ -79,7 +77,7 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
     if word not in shipped:
         hint = nearest(word, shipped, "`fwsvm grid --list` shows all")
         raise UsageError(f"{word}: not an experiment that comes with fwsvm; {hint}")
-    files = list(dict.fromkeys(_with_extended(read_config_file(shipped[word]))))
+    files = list(dict.fromkeys(file.path for file in read_config_file(shipped[word]).files()))
     copies = [folder / file.name for file in files]
     if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
         raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
@@ -92,12 +90,6 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
 def _files() -> dict[str, Path]:
     files = shipped_folder().glob(f"*{SUFFIX}")
     return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
-
-
-def _with_extended(config: ConfigFile) -> Iterator[Path]:
-    yield config.path
-    for other in config.extended:
-        yield from _with_extended(other)
 
 
 def _first_sentence(file: Path) -> str:
