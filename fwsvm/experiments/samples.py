@@ -4,7 +4,6 @@ Samples and folds are stratified and depend on the labels and the seed alone, so
 setting, worker and machine.
 """
 
-import contextlib
 import functools
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -49,6 +48,8 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     except DataError as error:
         unobtainable = isinstance(error, UnobtainableError)
         return DataInfo(name=_name_in_rows(wanted.name), missing=str(error), unobtainable=unobtainable)
+    is_file, is_name = Path(wanted.name).is_file(), lockfile.read().find(wanted.name) is not None
+    shadowed = [f"{wanted.name}: the file of that name in this folder, not the data set"]
     return DataInfo(
         name=found.name,
         fingerprint=found.fingerprint,
@@ -56,7 +57,7 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
         test_rows=found.test.rows if found.test is not None else 0,
         features=found.train.features,
         classes=len(found.classes),
-        notices=(*_shadowed(wanted.name), *found.notices),
+        notices=(*(shadowed if is_file and is_name else []), *found.notices),
     )
 
 
@@ -71,22 +72,12 @@ def info_of_rows(wanted: DataSpec, rows: Iterable[Mapping[str, str]]) -> DataInf
     return found
 
 
-def _shadowed(name: str) -> list[str]:
-    """Return what to say of a file that has the name of a data set."""
-    with contextlib.suppress(DataError):  # of a damaged lock
-        if Path(name).is_file() and lockfile.read().find(name) is not None:
-            return [f"{name}: the file of that name in this folder, not the data set"]
-    return []
-
-
 def _name_in_rows(name: str) -> str:
     """Return the name that rows have for data that cannot be loaded: that of `load` where it can be."""
     if Path(name).is_file():
         return str(Path(name))
-    with contextlib.suppress(DataError):  # of a damaged lock, which the message of the data tells of
-        if (entry := lockfile.read().find(name)) is not None:
-            return entry.name
-    return name
+    entry = lockfile.read().find(name)
+    return name if entry is None else entry.name
 
 
 @functools.lru_cache(maxsize=1)

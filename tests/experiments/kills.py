@@ -19,8 +19,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -45,25 +45,6 @@ methods:
 GRID = ("grid", "kills.yaml", "--offline", "--cache-mb", "64")
 PIECES = 3  # a command is killed after a random part of such a piece of the time that the whole takes
 SLOWEST = 600.0  # seconds that a command may take before it counts as hanging
-
-
-@dataclass
-class Tally:
-    """What was tried: kills, those that met a torn last line, folders completed, and rows compared."""
-
-    kills: int = 0
-    torn: int = 0
-    folders: int = 0
-    rows: int = 0
-    kept: list[int] = field(default_factory=list)  # rows that there were at each kill
-
-    def __str__(self) -> str:
-        """Return the figures as a line."""
-        inside = sum(kept > 0 for kept in self.kept)
-        return (
-            f"{self.kills} kills ({inside} with rows written, {self.torn} left a torn line), {self.folders} folders "
-            f"completed, {self.rows} rows compared with the uninterrupted ones: all alike, merged"
-        )
 
 
 class Command:
@@ -172,12 +153,12 @@ def compare(place: Path, out: str, whole: dict[str, dict[str, str]]) -> int:
 
 def attack(
     place: Path, kills: int, seed: int, *options: str, disturb: Callable[[], None] = lambda: None
-) -> Tally:
-    """Kill the experiment so many times, completing one folder after another, and compare each.
+) -> str:
+    """Kill the experiment so many times, completing one folder after another, compare each, and return the figures.
 
     ``disturb`` is called when a command was begun, to do harm of its own.
     """
-    chance, tally = random.Random(seed), Tally()
+    chance, tally = random.Random(seed), Counter[str]()
     (place / "kills.yaml").write_text(EXPERIMENT, "utf-8")
     with in_silence(place):
         assert run(*GRID, "--out", "warm", "--threads", "1") == 0
@@ -185,23 +166,24 @@ def attack(
     Command(place, "whole", *options).finished()
     span = (time.monotonic() - started) / PIECES
     whole = {row["run_id"]: row for row in lines(place / "whole")[0]}
-    while tally.kills < kills:
-        tally.folders += 1
-        out, complete = f"killed-{tally.folders}", False
+    while tally["kills"] < kills:
+        tally["folders"] += 1
+        out, complete = f"killed-{tally['folders']}", False
         while not complete:
             command = Command(place, out, *options)
             disturb()
-            if tally.kills == kills or _ended(command, place / out, chance, span):
+            if tally["kills"] == kills or _ended(command, place / out, chance, span):
                 command.finished()
                 complete = True
                 continue
             command.stop(chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
             found, torn = lines(place / out)
-            tally.kills += 1
-            tally.torn += torn
-            tally.kept.append(len(found))
-        tally.rows += compare(place, out, whole)
-    return tally
+            tally += Counter(kills=1, torn=torn, inside=bool(found))
+        tally["rows"] += compare(place, out, whole)
+    return (
+        f"{kills} kills ({tally['inside']} with rows written, {tally['torn']} left a torn line), {tally['folders']} "
+        f"folders completed, {tally['rows']} rows compared with the uninterrupted ones: all alike, merged"
+    )
 
 
 def _ended(command: Command, folder: Path, chance: random.Random, span: float) -> bool:

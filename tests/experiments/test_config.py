@@ -222,16 +222,6 @@ def test_of_several_extended_files_the_later_wins_and_data_sets_follow_one_anoth
     assert kept == [("wdbc", 100, 1e-5), ("digits", 100, 1e-5), ("letter", 100, 1e-5)]
 
 
-def test_the_files_of_003_and_000_have_one_protocol() -> None:
-    """So that their runs have the same identities, and those of one can be taken over by the other."""
-    folder = Path(__file__).parents[2] / "configs"
-    for profile in ("smoke", "small", "paper"):
-        parts = [config.load(folder / f"{name}.yaml", profile) for name in ("web", "adult", "003-single")]
-        whole = config.load(folder / "swap.yaml", profile)
-        shared = [trial for trial in whole.trials if not trial.finals.base.method.startswith("swap")]
-        assert shared == [trial for part in parts for trial in part.trials]
-
-
 def test_merge_keys_work(tmp_path: Path) -> None:
     text = BASE.replace("fw, swap", "&fw {name: fw, C: 2}, {<<: *fw, name: swap}")
     assert [trial.finals.varied["C"] for trial in load(tmp_path, text).trials[:2]] == [(2,), (2,)]

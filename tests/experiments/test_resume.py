@@ -125,17 +125,6 @@ def test_after_ctrl_c_the_rows_are_those_of_an_uninterrupted_search(
     assert alike(rows(tmp_path), rows(whole))
 
 
-def test_a_killed_and_an_uninterrupted_folder_merge(whole: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "runs.csv").write_text("".join(lines(whole)[:7]) + "torn")
-    assert grid(tmp_path)[0] == 0
-    for order in ([whole / "out", tmp_path / "out"], [tmp_path / "out", whole / "out"]):
-        out = tmp_path / f"joined-{order[0].parent.name}"
-        done = CliRunner().invoke(main, ["merge", *map(str, order), "--out", str(out)])
-        assert done.exit_code == 0, done.stderr
-        assert f"{ROWS} runs" in done.output
-
-
 def test_rows_of_another_version_are_said_in_one_line_and_kept(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     older = [dict(row, fwsvm="0.1.0") for row in rows(whole).values()]

@@ -103,28 +103,6 @@ def test_a_folder_of_an_older_schema_goes_on_and_keeps_its_rows(tmp_path: Path) 
     assert [line["schema"] for line in found] == ["", "", str(SCHEMA)]
 
 
-def test_a_folder_of_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = written(tmp_path, row("a", schema=SCHEMA + 1))
-    before = path.read_bytes()
-    with (
-        pytest.raises(ResultsError, match=r"runs.csv:2: a row of schema \d+, .*; update fwsvm"),
-        ResultsStore(tmp_path),
-    ):
-        pass
-    assert path.read_bytes() == before
-
-
-def test_a_damaged_row_is_named_by_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path, row("a"))
-    with path.open("a") as file:
-        file.write("b,too short\n")
-    with (
-        pytest.raises(ResultsError, match=r"runs.csv:3: status is ''"),
-        ResultsStore(tmp_path),
-    ):
-        pass
-
-
 def test_a_finished_row_is_not_replaced_by_an_unfinished_one(tmp_path: Path) -> None:
     path = written(tmp_path, row("a", "error"), row("a", C=1.0), row("a", "interrupted"), row("b", "missing"))
     rows = read_rows(path, [])

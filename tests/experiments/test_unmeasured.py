@@ -16,9 +16,9 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.experiments import cluster_training, probability, run
-from fwsvm.experiments.experiment import DataSpec, ValidationRule
-from fwsvm.experiments.plan import FINAL, SELECT
-from fwsvm.experiments.run import Record, Resources, run_cells
+from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.plan import SELECT
+from fwsvm.experiments.run import Resources, run_cells
 from fwsvm.problems import machines, model_files
 from fwsvm.solvers import Settings, Status
 from tests.distributed.inline import table_of
@@ -65,22 +65,9 @@ def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
     assert model_files.read(tmp_path / "m").support.shape[0] > 0
 
 
-def record_of(role: str, data: DataSpec, held_out: ValidationRule | None = None) -> Record:
-    more = {} if held_out is None else {"held_out": held_out, "part": 0}
-    asked = cells.cell(Settings("swap", tolerance=1e-2), data, role, **more)
-    (found,) = run_cells([asked], Resources(threads=1))
-    return found
-
-
-def test_a_reported_run_without_accuracies_has_its_own_status_and_certificate(no_room: None) -> None:
-    found = record_of(FINAL, DataSpec("wdbc", test_fraction=0.25))
-    assert (found.status, found.row["certified"]) == (Status.CONVERGED, True)
-    assert (found.row.get("train_accuracy"), found.row.get("test_accuracy")) == (None, None)
-    assert f"The test accuracy could not be computed: {NO_ROOM}." in found.row["message"]
-
-
 def test_a_run_of_a_search_is_an_error_without_the_accuracy_that_it_is_for(no_room: None) -> None:
-    found = record_of(SELECT, DataSpec("wdbc"), ValidationRule(folds=3))
+    asked = cells.cell(Settings("swap"), role=SELECT, held_out=ValidationRule(folds=3), part=0)
+    (found,) = run_cells([asked], Resources(threads=1))
     assert found.status is Status.ERROR
     assert f"The test accuracy could not be computed: {NO_ROOM}." in found.row["message"]
 
@@ -97,7 +84,8 @@ def test_a_grid_does_not_train_again_what_it_could_not_predict(
         assert fwsvm(*words).exit_code == 0
         assert Path("out/runs.csv").read_text() == before
     (row,) = csv.DictReader(before.splitlines())
-    assert (row["status"], row["test_accuracy"]) == ("converged", "")
+    assert (row["status"], row["certified"], row["test_accuracy"]) == ("converged", "true", "")
+    assert f"The test accuracy could not be computed: {NO_ROOM}." in row["message"]
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
@@ -126,16 +114,6 @@ def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.Monkey
     right = np.dot(counts, [row["test_accuracy"] for row in (first, last)])
     assert said["accuracy"] == pytest.approx(right / sum(counts))
     assert len(said["scores"]["f1"]["folds"]) == 2
-
-
-def test_cv_that_could_judge_no_fold_has_no_accuracy(no_room: None) -> None:
-    words = ("cv", "wdbc", "--offline", "-m", "swap", "--folds", "2", "--tol", "0.1")
-    done = fwsvm(*words)
-    assert done.exit_code == 4
-    assert "not judged" in done.stdout
-    assert not any(line.startswith("accuracy") for line in done.stdout.splitlines())
-    said = json.loads(fwsvm(*words, "--json").stdout)
-    assert (said["accuracy"], said["deviation"], len(said["rows"])) == (None, None, 2)
 
 
 def test_a_fold_that_fails_leaves_the_machine_without_probabilities(
