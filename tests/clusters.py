@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 WORKER = ("--nthreads", "1", "--no-dashboard", "--no-nanny")
 
@@ -59,13 +59,20 @@ def worker(folder: Path, address: str, **variables: str) -> "subprocess.Popen[by
     return _process("worker", folder, variables, *WORKER, "--local-directory", str(folder), address)
 
 
+def registered_worker(folder: Path, address: str) -> "subprocess.Popen[bytes]":
+    """Start a worker, and wait until the scheduler knows it."""
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".log") as log:
+        local = ("--local-directory", str(folder))
+        started = _process("worker", folder, {}, *WORKER, *local, address, log=log)
+        wait_until(lambda: b"Registered to" in Path(log.name).read_bytes())
+    return started
+
+
 def _process(
-    what: str, folder: Path, variables: Mapping[str, str], *options: str
+    what: str, folder: Path, variables: Mapping[str, str], *options: str, log: Any = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
     root = str(Path(__file__).parents[1])  # where this fwsvm is, whichever is installed
     path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path, **variables}
-    return subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment
-    )
+    return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)

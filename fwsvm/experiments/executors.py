@@ -1,7 +1,7 @@
 """Executors: where chains run, in this process, in local worker processes, or on a Dask cluster (`cluster_executor`).
 
-`Executor.run` delivers each record to the caller when it is made, so one process writes all results. A chain whose
-worker died starts again, so a record may be delivered twice.
+`run` of an executor delivers each record to the caller when it is made, so one process writes all results. A chain
+whose worker died starts again, so a record may be delivered twice.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.plan import Cell, Chain
@@ -33,31 +33,7 @@ MAX_ATTEMPTS = 2  # of a cell whose worker dies
 Deliver = Callable[[Record], None]
 CellReporter = Callable[[Cell, Progress | Phase], None]
 Tell = Callable[[Any], None]
-
-
-class Executor(Protocol):
-    """Runs chains."""
-
-    @property
-    def slots(self) -> int:
-        """How many chains can run in parallel."""
-
-    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
-        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
-
-        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
-        resources whatever else is left to do.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            After the running cells were interrupted and the records that they sent in time were delivered.
-        Exception
-            Whatever ``deliver`` raises, after the running cells were stopped.
-        """
-
-    def close(self) -> None:
-        """End worker processes and connections."""
+Executor: TypeAlias = "Inline | FuturesExecutor"
 
 
 class Inline:
@@ -70,7 +46,7 @@ class Inline:
         self.columns = ColumnStore()  # of a search, whose memory the next chain takes
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all chains; see `Executor.run`."""
+        """Run all chains, one after another; see `FuturesExecutor.run`."""
         present = [chains[0][0]]
 
         def start(cell: Cell) -> None:
@@ -109,6 +85,10 @@ class FuturesExecutor(ABC):
         """Run a chain elsewhere, and tell its records, and progress; this is called in a thread."""
 
     @abstractmethod
+    def close(self) -> None:
+        """End worker processes and connections."""
+
+    @abstractmethod
     def interrupt(self) -> None:
         """Interrupt the running cells."""
 
@@ -117,7 +97,18 @@ class FuturesExecutor(ABC):
         """Stop the running cells at once."""
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
-        """Run all chains; see `Executor.run`."""
+        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
+
+        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
+        resources whatever else is left to do.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After the running cells were interrupted and the records that they sent in time were delivered.
+        Exception
+            Whatever ``deliver`` raises, after the running cells were stopped.
+        """
         at_once = max(1, min(at_once, self.slots))
         resources = self.shared(at_once)
         told: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -208,7 +208,7 @@ class Disturber:
     def __call__(self) -> None:
         """Start a worker and kill the oldest, one time in five."""
         if self.chance.random() < 0.2:
-            self.cluster.workers.append(clusters.worker(self.place, self.cluster.address))
+            self.cluster.workers.append(clusters.registered_worker(self.place, self.cluster.address))
             oldest = self.cluster.workers.pop(0)
             oldest.kill()
             oldest.wait()
