@@ -9,12 +9,10 @@ from types import SimpleNamespace
 from typing import TextIO
 
 import click
-import numpy as np
 import pytest
 
 from fwsvm.cli import Commands, main, predict
-from fwsvm.data import inputs, ranges
-from fwsvm.experiments import cross_validation
+from fwsvm.data import ranges
 from fwsvm.experiments import run as runs
 from tests.cli.running import done
 
@@ -71,29 +69,10 @@ def test_machine_and_trace_are_written_whatever_becomes_of_stdout(
 
 
 @broken
-def test_easy_writes_machine_and_report_whatever_becomes_of_stdout(
-    tmp_path, monkeypatch, capsys, outputs, kind, code, said
-):
-    monkeypatch.setattr(sys, "stdout", outputs[kind])
-    assert code_of("easy", DATA, "--model", tmp_path / "m", "--folds", 2) == code
-    assert (tmp_path / "m").stat().st_size > 0
-    assert (tmp_path / "m.report.md").stat().st_size > 0
-    assert told(capsys) == said
-
-
-@broken
 def test_training_for_stdout_alone_ends_where_nobody_reads_it(monkeypatch, capsys, outputs, kind, code, said):
     monkeypatch.setattr(runs, "run_one", never)
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of(*TRAIN) == code
-    assert told(capsys) == said
-
-
-@broken
-def test_folds_are_not_trained_where_nobody_reads_of_them(monkeypatch, capsys, outputs, kind, code, said):
-    monkeypatch.setattr(cross_validation, "cross_validate", never)
-    monkeypatch.setattr(sys, "stdout", outputs[kind])
-    assert code_of("cv", *TRAIN[1:]) == code
     assert told(capsys) == said
 
 
@@ -118,23 +97,6 @@ def test_rows_are_written_no_further_than_somebody_reads(
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of(command, *([tmp_path / "m"] if command == "predict" else []), rows) == code
     assert len(made) < 10
-
-
-@broken
-def test_drawn_rows_are_written_no_further_than_somebody_reads(
-    tmp_path, monkeypatch, outputs, kind, code, said
-):
-    made = []
-    rows = SimpleNamespace(classes=np.zeros(100, int), of=lambda _: map(line, range(100)))
-
-    def line(number):
-        made.append(number)
-        return "1 1:2\n"
-
-    monkeypatch.setattr(inputs, "lines_of", lambda _: rows)
-    monkeypatch.setattr(sys, "stdout", outputs[kind])
-    assert code_of("subset", tmp_path / "rows", 100) == code
-    assert len(made) == 1
 
 
 @broken
@@ -164,15 +126,6 @@ def test_an_exit_code_of_success_or_of_a_comparison_gives_way_to_that_of_lost_ou
         assert code_of("methods") == code
 
 
-@pytest.mark.parametrize("kind", ["unread", "full"])
-def test_messages_that_stderr_does_not_take_change_no_exit_code(tmp_path, monkeypatch, outputs, kind):
-    monkeypatch.setattr(sys, "stderr", outputs[kind])
-    assert code_of("train", "./nowhere.svm") == 3
-    assert code_of("train", "--no-such-option", DATA) == 2
-    assert code_of("train", "--json", *TRAIN[1:], "--model", tmp_path / "m") == 0
-    assert (tmp_path / "m").stat().st_size > 0
-
-
 def test_commands_work_without_streams(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
@@ -189,19 +142,6 @@ def test_a_shell_may_close_the_streams(closed, options):
     line = f'"{sys.executable}" {options} -m fwsvm methods {closed}'
     ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("options", [[], ["-u"]])
-@pytest.mark.parametrize(
-    ("words", "error"), [(["-V"], ""), (["methods"], ""), (["summary", "nothing"], "nothing")]
-)
-def test_python_itself_has_nothing_left_to_write_that_fails(outputs, options, words, error):
-    """Python writes what is left in the buffers when it ends, and says so if it cannot."""
-    command = [sys.executable, *options, "-m", "fwsvm", *words]
-    ended = subprocess.run(command, stdout=outputs["full"], stderr=subprocess.PIPE, text=True, check=False)
-    assert "Exception ignored" not in ended.stderr
-    assert (ended.stderr == UNWRITTEN) is not bool(error)
-    assert ended.returncode == (2 if error else 4)
 
 
 @pytest.mark.parametrize("option", ["--model", "--trace"])

@@ -8,8 +8,7 @@ import pytest
 
 import fwsvm
 from fwsvm.data.labels import encode
-from fwsvm.experiments import samples
-from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.validation import validation_mask
 from tests import naive
 from tests.cli.running import rows, run
@@ -48,35 +47,6 @@ def test_balanced_classes_count_alike(file: Path) -> None:
     given = row_of(str(file), *settings, *(word for one in each for word in ("--class-weight", one)))
     found = row_of(str(file), *settings, "--class-weight", "balanced")
     assert found["objective"] == pytest.approx(given["objective"], rel=1e-12)
-
-
-def test_folds_weigh_a_class_as_is_said() -> None:
-    """The same folds, solved by scikit-learn: squared hinge with C/2 and a penalised bias is our linear problem."""
-    linear = pytest.importorskip("sklearn.svm").LinearSVC
-    data = samples.load(DataSpec("wdbc"))
-    codes, right = encode(data.train.labels, data.classes), []
-    for part in range(3):
-        test = validation_mask(codes, ValidationRule(folds=3), 0, part)
-        peer = linear(C=0.005, class_weight={0: 30.0, 1: 1.0}, dual=False, tol=1e-8, max_iter=100_000)
-        found = peer.fit(data.train.X[~test], codes[~test]).predict(data.train.X[test])
-        right.append(float((found == codes[test]).mean()))
-    weight = ("--class-weight", f"{data.classes[0]}=30")
-    options = (
-        "wdbc",
-        "--offline",
-        "--folds",
-        "3",
-        "--kernel",
-        "linear",
-        "-C",
-        "0.01",
-        "--tol",
-        "1e-6",
-        "--json",
-    )
-    weighted, plain = (json.loads(run("cv", *options, *more).stdout) for more in (weight, ()))
-    assert [row["test_accuracy"] for row in weighted["rows"]] == pytest.approx(right, abs=0.011)
-    assert weighted["accuracy"] < plain["accuracy"] - 0.01
 
 
 def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path: Path) -> None:

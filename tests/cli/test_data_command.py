@@ -4,8 +4,6 @@ import copy
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -204,15 +202,6 @@ def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache:
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
 
 
-@pytest.mark.parametrize("behaviour", [serve.page("text/html"), serve.status(404), serve.truncated])
-def test_lock_records_no_page_and_no_torn_file(behaviour: serve.Behaviour, lock: Path, site: Site) -> None:
-    site.put("/t", TRAIN.replace(b"0.5", b"0.5.5"), behaviour)
-    before = lock.read_text("utf-8")
-    run("lock", "unsure", code=3)
-    assert lock.read_text("utf-8") == before
-    assert not lockfile.read().entries["unsure"].sources[0].train[0].pinned
-
-
 def test_lock_leaves_out_what_can_be_derived(
     cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,14 +237,6 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
         in run("add", "tiny", write_lock(tmp_path / "x", "http://a", "http://b"), code=3).stderr
     )
     assert site.requests == []
-
-
-def test_add_pins_a_file_that_had_no_digest(lock: Path, site: Site, tmp_path: Path) -> None:
-    (tmp_path / "u").write_bytes(TRAIN)
-    run("add", "unsure", tmp_path / "u")
-    file = lockfile.read().entries["unsure"].sources[0].train[0]
-    assert (file.sha256, file.verified) == (hashlib.sha256(TRAIN).hexdigest(), False)
-    run("fetch", "unsure", "--offline")
 
 
 def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> None:
@@ -381,45 +362,3 @@ def test_a_name_is_added_once(lock: Path, mine: Path, tmp_path: Path) -> None:
     assert "same name" in refused.stderr
     assert "matching regex" in run("add", "a/../b", tmp_path / "mine.svm", code=3).stderr
     assert mine.read_text("utf-8") == before
-
-
-def test_what_others_are_made_of_is_not_removed(lock: Path, mine: Path) -> None:
-    raw = yaml.safe_load(mine.read_text("utf-8"))
-    raw["datasets"]["half"] = {**raw["datasets"]["mine"], "sources_of": "mine", "split": {"train_rows": 20}}
-    del raw["datasets"]["half"]["sources"]
-    mine.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
-    assert "half" in run("remove", "mine", code=3).stderr
-    run("remove", "half")
-    run("remove", "mine")
-
-
-def test_a_broken_entry_of_one_s_own_can_be_removed(lock: Path, mine: Path) -> None:
-    mine.write_text(mine.read_text("utf-8").replace("task: binary", "task: [5]"), "utf-8")
-    assert f"{mine}:" in run("list", code=3).stderr
-    run("remove", "mine")
-    run("list")
-
-
-ADD = """
-import sys
-from click.testing import CliRunner
-from fwsvm.cli import main
-for number in range(4):
-    found = CliRunner().invoke(main, ["data", "add", f"{sys.argv[1]}-{number}", sys.argv[2]])
-    assert found.exit_code == 0, found.output
-found = CliRunner().invoke(main, ["data", "remove", f"{sys.argv[1]}-0"])
-assert found.exit_code == 0, found.output
-"""
-
-
-@pytest.mark.slow
-def test_processes_that_add_and_remove_at_once_lose_nothing(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "rows").write_bytes(TRAIN)
-    workers = [
-        subprocess.Popen([sys.executable, "-c", ADD, name, str(tmp_path / "rows")], stderr=subprocess.PIPE)
-        for name in ("one", "two", "three")
-    ]
-    answers = [worker.communicate(timeout=300)[1] for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0, 0], answers
-    added = {f"{name}-{number}" for name in ("one", "two", "three") for number in (1, 2, 3)}
-    assert set(lockfile.read().overlay) == added

@@ -1,9 +1,7 @@
 """``fwsvm easy``: from files to a tested machine, with a sentence at each step, a report, and a way to repeat it."""
 
-import os
 import re
 import shlex
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -110,25 +108,6 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     assert "20 rows cannot make 21 folds" in done("easy", "twenty.svm", "--folds", "21", code=3).stderr
 
 
-def test_a_model_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewhere(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = done("easy", "train.svm", "--model", "nodir/m.model", code=2)
-    assert told.stdout == ""
-    assert "nodir/m.model cannot be written: there is no folder" in told.stderr
-    (folder / "there").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    real = runs.run_one
-
-    def folder_goes(*given: object) -> object:
-        (folder / "there").rmdir()
-        return real(*given)
-
-    monkeypatch.setattr(runs, "run_one", folder_goes)
-    said = " ".join(done("easy", "train.svm", "--model", "there/m.model", code=3).stderr.split())
-    assert model_files.read(re.search(r"the model is in (\S+) instead", said)[1]).kernel.gamma > 0
-
-
 def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder: Path) -> None:
     rng = np.random.default_rng(0)
     rows = "".join(f"{1 - 2 * (i % 2)} {1 + i % 2}:1 {3 + rng.integers(500)}:1\n" for i in range(60))
@@ -143,17 +122,6 @@ def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder: Path) -> 
     assert (folder / "full.model.range").exists()
 
 
-def test_names_and_labels_of_any_letters_do_no_harm_in_the_report(folder: Path) -> None:
-    name = os.fsdecode(b"n\xff.svm")
-    rows = "".join(f"{'<b>|x`' if i % 2 else 'y'} 1:{i % 2 + 0.01 * i} 2:{i / 40}\n" for i in range(40))
-    (folder / name).write_text(rows)
-    done("easy", name, name)
-    report = (folder / f"{name}.model.report.md").read_text("utf-8")
-    assert "n\\udcff.svm" in report
-    assert "?b??x?" in report
-    assert "<b>" not in report
-
-
 def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     choices(monkeypatch, (0.1, 1.0, 10.0), (1.0, 16.0))
     loaded = data.load("wdbc", raw=True, scale="[0,1]")
@@ -164,13 +132,6 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pyt
         right = sum(fold.right for fold in cross_validate(loaded, settings, 4))
         assert one.right == pytest.approx(right, abs=2)  # ends elsewhere within the tolerance
     assert found.best.accuracy == max(one.accuracy for one in found.tried)
-
-
-def test_of_equal_pairs_the_smallest_C_wins_and_then_the_widest_kernel() -> None:  # noqa: N802
-    pairs = [(2.0, 1.0), (1.0, 2.0), (0.5, 2.0)]
-    tried = tuple(width_and_penalty.Tried(gamma, C, 9, 10) for gamma, C in pairs)
-    assert width_and_penalty.SearchResult(tried, 10, 3, cut=False).best == tried[0]
-    assert width_and_penalty.SearchResult(tried[1:], 10, 2, cut=False).best == tried[2]
 
 
 def test_test_rows_of_another_kind_are_warned_of(folder: Path) -> None:
@@ -185,17 +146,6 @@ def test_test_rows_of_another_kind_are_warned_of(folder: Path) -> None:
     assert "269 of 269 test rows lie far outside the training ranges" in " ".join(
         done("easy", "train.svm", "few.svm").stdout.split()
     )
-
-
-def test_a_rare_class_of_many_rows_is_in_every_part_of_the_search(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(width_and_penalty, "MOST_ROWS", 60)
-    lines = (folder / "train.svm").read_text().splitlines()
-    rare = [f"rare {line.partition(' ')[2]}" for line in lines[:3]]
-    (folder / "rare.svm").write_text("\n".join([*lines, *rare]) + "\n")
-    told = " ".join(done("easy", "rare.svm", "--folds", "2").stdout.split())
-    assert re.search(r"in 2 folds of \d\d of the rows", told)
 
 
 def pressing_ctrl_c(monkeypatch: pytest.MonkeyPatch, where: object, name: str, after: int) -> None:

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import shutil
-import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -161,42 +160,6 @@ def test_a_file_that_is_no_range_file(tmp_path, content, why):
     with pytest.raises(DataError) as caught:
         ranges.read(path)
     assert why in str(caught.value)
-
-
-def test_a_file_with_the_largest_index_scales_as_one_without_gaps(tmp_path):
-    """The same values under other numbers; 2147483646 is LIBSVM's largest index."""
-    for name, last in (("narrow", 2), ("wide", 2147483646)):
-        (tmp_path / name).write_text(f"1 {last}:1\n-1 1:4\n1 1:3 {last}:-2\n")
-        for lower in (-1, 0):
-            saved, scaled = tmp_path / f"{name}.ranges", tmp_path / f"{name}.{lower}"
-            done("scale", "-l", lower, "-s", saved, "-o", scaled, tmp_path / name)
-            done("scale", "-r", saved, "-o", tmp_path / "again", tmp_path / name)
-            assert (tmp_path / "again").read_text() == scaled.read_text()
-    for lower in (-1, 0):
-        wide = (tmp_path / f"wide.{lower}").read_text()
-        assert wide.replace("2147483646:", "2:") == (tmp_path / f"narrow.{lower}").read_text()
-
-
-def test_a_range_file_of_the_last_index_there_can_be_takes_no_memory_for_those_before_it(tmp_path):
-    (tmp_path / "ranges").write_text("x\n-1 1\n1 0 2\n2147483646 0 4\n")
-    (tmp_path / "rows").write_text("1 1:1\n-1 2147483646:4\n")
-    words = ("scale", "-r", tmp_path / "ranges", tmp_path / "rows")
-    done(*words)  # what is imported and compiled for it is not counted
-    tracemalloc.start()
-    try:
-        scaled = done(*words).stdout
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert scaled == "1 2147483646:-1 \n-1 1:-1 2147483646:1 \n"
-    assert most < 2147483646 / 8, "not a bit for each"
-
-
-def test_of_two_ranges_of_a_feature_the_last_counts(tmp_path, heart):
-    (tmp_path / "ranges").write_text("x\n-1 1\n1 0 1\n2147483646 0 2\n1 0 2\n")
-    made = done("scale", "-r", tmp_path / "ranges", heart)
-    assert made.stdout.startswith("1 1:-0.291667 2147483646:-1 \n-1 ")
-    assert "5 features are not in" in made.stderr
 
 
 def test_ranges_too_extreme_to_scale_by(tmp_path):
@@ -428,18 +391,6 @@ def raw_wdbc(folder: Path) -> Path:
     return folder / "raw"
 
 
-def test_summary_and_scale_of_a_name_are_those_of_its_raw_file(tmp_path):
-    raw = raw_wdbc(tmp_path)
-    of_name, of_file = (json.loads(done("summary", "--json", each).stdout) for each in ("wdbc", raw))
-    assert of_name["maximum"] > 4000
-    assert of_name.pop("notices") == ["wdbc: the 569 training rows of the data set, not scaled"]
-    assert of_file.pop("notices") == []
-    assert (of_name.pop("file"), of_file.pop("file")) == ("wdbc", str(raw))
-    assert of_name == of_file
-    assert done("scale", "-l", 0, "wdbc").stdout == done("scale", "-l", 0, raw).stdout
-    assert json.loads(done("summary", "--json", "synthetic:gaussians?rows=100").stdout)["rows"] == 100
-
-
 def test_subset_of_a_name_writes_rows_that_were_not_scaled(tmp_path):
     raw = raw_wdbc(tmp_path)
     done("subset", "wdbc", 500, tmp_path / "some", tmp_path / "rest")
@@ -454,18 +405,6 @@ def test_subset_of_a_name_writes_rows_that_were_not_scaled(tmp_path):
 
 def test_check_of_a_name_looks_at_its_training_file():
     assert done("check", "wdbc").stdout == "No error.\n"
-
-
-@pytest.mark.mirror
-@pytest.mark.skipif(not os.environ.get("FWSVM_MIRROR"), reason="needs real files: FWSVM_MIRROR")
-def test_a_set_that_is_no_file_in_libsvm_s_format_can_be_drawn_from_but_not_checked(tmp_path):
-    assert (
-        "its files are not in LIBSVM's format but in that of the loader csv"
-        in done("check", "avila", code=2).stderr
-    )
-    assert json.loads(done("summary", "--json", "avila").stdout)["rows"] == 2000
-    done("subset", "avila", 100, tmp_path / "some")
-    assert done("check", "--lenient", tmp_path / "some").stdout == "No error.\n"
 
 
 @pytest.mark.parametrize("command", ["summary", "scale", "check", "subset"])

@@ -3,10 +3,8 @@
 import os
 from pathlib import Path
 
-import click
 import pytest
 
-from fwsvm.cli import main
 from tests.cli.running import done
 
 NO_SPACE = "cannot be written: No space left on device"
@@ -44,20 +42,6 @@ def test_rows_that_a_disk_has_no_room_for_are_exit_code_4(words: str) -> None:
     assert done(*words.split(), code=4).stderr == f"fwsvm: /dev/full {NO_SPACE}\n"
 
 
-@pytest.mark.parametrize("words", ["grid --copy quickstart", "data add mine rows"])
-def test_files_that_a_disk_has_no_room_for_are_exit_code_4(
-    rows: Path, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setenv("HOME", str(rows.parent))
-    monkeypatch.setenv("FWSVM_CACHE", str(rows.parent / "cache"))
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.setattr(os, "fsync", full)
-    assert NO_SPACE in done(*words.split(), code=4).stderr
-
-
 @pytest.mark.usefixtures("rows")
 def test_a_folder_that_may_not_be_written_to_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
@@ -80,20 +64,3 @@ def test_a_file_that_may_not_be_read_is_refused_by_its_reader(
     monkeypatch.setattr(os, "access", lambda path, *_: Path(path) != ranges)
     said = done("scale", "-r", ranges, rows, code=3).stderr
     assert said == f"fwsvm: {ranges} cannot be read: Permission denied\n"
-
-
-def _paths(group: click.Group, context: click.Context) -> list[str]:
-    found = []
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            found += _paths(command, context)
-        else:
-            kinds = [one.type for one in command.params]
-            found += [name for kind in kinds if isinstance(kind, click.Path) and kind.readable]
-    return found
-
-
-def test_no_command_leaves_it_to_click_whether_a_file_may_be_read() -> None:
-    assert _paths(main, click.Context(main)) == []

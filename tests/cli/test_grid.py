@@ -17,8 +17,6 @@ from click.testing import CliRunner
 from fwsvm.analysis import results
 from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.cli import main
-from fwsvm.experiments import run as runs
-from fwsvm.numerics.threads import usable_threads
 
 QUICK = """\
 name: quick
@@ -201,23 +199,6 @@ def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
-def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
-    process = in_the_second_run(tmp_path)
-    process.kill()
-    process.communicate()
-    (first,) = rows(tmp_path)
-    with (tmp_path / "out" / "runs.csv").open("a") as file:
-        file.write("0123,torn")
-    code, _, err = here(tmp_path, LONG.replace(", {name: fw, tolerance: 1e-12}", ", mfw"))
-    assert code == 0
-    assert "1 done" in err
-    assert "the last line was incomplete" in err
-    assert rows(tmp_path)[0] == first
-    assert [row["method"] for row in rows(tmp_path)] == ["fw", "mfw"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.parametrize(
     ("options", "sent"),
@@ -352,22 +333,6 @@ def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path: Pat
     assert said[4:] == ["also missing: w2a; `fwsvm data info NAME` says where to get a set"]
 
 
-@pytest.mark.slow
-def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:
-    alone = rows(quick.folder)
-    code, _, err = grid(tmp_path, QUICK, "--workers", "2")
-    assert code == 0
-    assert "reported runs go one by one" in err
-    beside = {row["run_id"]: row for row in rows(tmp_path)}
-    for row in alone:
-        other = beside[row["run_id"]]
-        for name in ("test_accuracy", "support_vectors", "iterations"):
-            assert row[name] == other[name]
-        for name in ("objective", "gap"):  # runs that go alone have all threads: equal but for rounding
-            assert float(row[name]) == pytest.approx(float(other[name]), rel=1e-9)
-        assert other["threads"] == ("1" if other["parallel_cells"] != "1" else str(usable_threads()))
-
-
 @pytest.mark.parametrize(
     ("text", "options", "code", "said"),
     [
@@ -432,37 +397,7 @@ def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: 
     assert [(row["method"], row["experiment"]) for row in rows(tmp_path)] == [("fw", "alone")]
 
 
-def test_one_data_set_has_one_name_whether_its_run_ended_or_not(tmp_path: Path) -> None:
-    text = "name: named\ndatasets: [./rows.svm]\nmethods: [{name: fw, tolerance: 0.1}]\n"
-    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i}\n" for i in range(20)))
-
-    def out_of_memory(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(runs, "fit", out_of_memory)
-        assert here(tmp_path, text)[0] == 4
-    assert here(tmp_path, text)[0] == 0
-    assert [(row["status"], row["dataset"]) for row in rows(tmp_path)] == [
-        ("error", "rows.svm"), ("converged", "rows.svm")
-    ]  # fmt: skip
-
-
 def test_beside_without_workers_is_said_to_change_nothing(tmp_path: Path) -> None:
     text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
     code, _, err = here(tmp_path, text, "--beside")
     assert (code, "--beside changes nothing" in err) == (0, True)
-
-
-def test_an_interrupted_run_without_a_result_does_not_say_that_one_was_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runs, "fit", interrupted)
-    code, _, err = here(tmp_path, "name: trial\ndatasets: [wdbc]\nmethods: [fw]\n")
-    assert code == 130, err
-    (row,) = rows(tmp_path)
-    assert (row["status"], row["objective"]) == ("interrupted", "")
-    assert row["message"] == "Interrupted; this run has no result yet."

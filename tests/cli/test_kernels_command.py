@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from fwsvm.kernels.kernel import KERNELS
-from tests import naive
 from tests.cli.running import done
 from tests.cli.test_train_options import overlapping, row_of, written
 
@@ -68,17 +67,3 @@ def test_a_width_that_is_not_given_is_that_of_the_formula(
         assert row["width_rule"] == rule
         assert row["gamma"] == pytest.approx(WIDTHS[formula](overlapping(60)[0]))
     assert bool(widths) == ("gamma" in listed[kernel]["parameters"])
-
-
-@each_kernel
-def test_the_kernel_is_that_of_the_name_and_libsvm_calls_it_so(
-    listed: dict[str, dict], file: Path, tmp_path: Path, kernel: str
-) -> None:
-    X, y = overlapping(60)
-    more = f" --gamma {GIVEN['gamma']}" * ("gamma" in listed[kernel]["parameters"])
-    row = row_of(file, f"--kernel {kernel}{more} --tol 1e-6 --model {tmp_path / 'm'}")
-    K = naive.extended(naive.gram(kernel, X, X, float(GIVEN["gamma"])), y, 1.0)
-    best = naive.simplex_optimum(K)
-    assert row["objective"] == pytest.approx(best @ K @ best, rel=2e-6)
-    if listed[kernel]["libsvm"]:
-        assert f"kernel_type {listed[kernel]['libsvm']}\n" in (tmp_path / "m").read_text()

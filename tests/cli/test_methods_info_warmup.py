@@ -182,20 +182,3 @@ def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
     assert result.stderr == "fwsvm: liblinear works with the linear kernel, not with rbf\n"
     assert "no kernel 'gauss'" in run("warmup", "--kernel", "gauss", code=2).stderr
     assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr
-
-
-def test_a_kernel_alone_is_compiled_for_the_methods_that_have_it(monkeypatch):
-    trained = []
-    monkeypatch.setattr(
-        "fwsvm.cli.about._train", lambda method, kernel, **_: trained.append((method, kernel))
-    )
-    run("warmup", "--kernel", "rbf", "--kernel", "linear")
-    methods = METHODS.keys() - {"nested"}  # whose code is auto's
-    linear_only = {name for name, method in METHODS.items() if FAMILIES[method.family].kernels == ("linear",)}
-    assert linear_only
-    assert set(trained) == {(name, "linear") for name in methods} | {
-        (name, "rbf") for name in methods - linear_only
-    }
-    trained.clear()
-    run("warmup", "--kernel", "rbf")
-    assert {name for name, _ in trained} == methods - linear_only

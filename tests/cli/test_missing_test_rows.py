@@ -1,6 +1,5 @@
 """A data set whose test file is not available: everything is reported but the accuracy on it, and that is said."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -50,39 +49,10 @@ def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Pa
     assert whole.fingerprint != lacking.fingerprint
 
 
-def test_rows_given_to_test_on_take_the_place_of_those_that_are_lacking(half: Site, tmp_path: Path) -> None:
-    (tmp_path / "mine").write_bytes(TEST)
-    row = json.loads(done("train", "tiny", "--test", tmp_path / "mine", "--json").stdout)
-    assert row["test_accuracy"] is not None
-    assert SAID not in row["message"]
-
-
 def test_folds_need_no_test_rows(half: Site) -> None:
     said = json.loads(done("cv", "tiny", "--folds", "2", "--json").stdout)
     assert all(row["test_accuracy"] is not None for row in said["rows"])
     assert not any(SAID in row["message"] for row in said["rows"])
-
-
-def test_a_search_selects_by_its_own_rows_and_reports_without_the_test_accuracy(
-    half: Site, tmp_path: Path
-) -> None:
-    (tmp_path / "trial.yaml").write_text(
-        "name: trial\ndatasets: [tiny]\ntest_fraction: 0.25\nmethods: [swap]\n"
-        "select: {holdout: 0.3, C: [1, 4]}\n"
-    )
-    found = done("grid", tmp_path / "trial.yaml", "--out", tmp_path / "out")
-    assert "test rows of tiny are not available" in " ".join(found.stderr.split())
-    (runs,) = (tmp_path / "out").rglob("runs.csv")
-    with runs.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    final = [row for row in rows if row["role"] == "final"]
-    select = [row for row in rows if row["role"] == "select"]
-    assert [row["rows"] for row in final] == ["40"]  # none drawn for testing: the set has its own
-    assert [row["test_accuracy"] for row in final] == [""]
-    assert final[0]["message"].endswith(SAID)
-    assert final[0]["train_accuracy"]
-    assert all(row["test_accuracy"] and SAID not in row["message"] for row in select)
-    assert len(select) == 2
 
 
 def test_fetch_and_a_split_need_every_file(

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from tests.analysis.folders import row, write, write_trace
 from tests.cli.running import run
 
 
@@ -30,21 +28,6 @@ def test_measures_over_a_baseline_are_drawn_and_not_tested(
     refused = run("stats", folder, "--design", "pairs", "--measure", measure)
     assert refused.exit_code == 2
     assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is relative to a baseline")
-
-
-def test_a_measure_of_traces_alone_draws_no_other_picture(tmp_path: Path) -> None:
-    rows = [row(dataset=d, method=m) for d in ("a1a", "a2a", "usps") for m in ("cvm", "fw", "swap")]
-    folder = write(tmp_path / "r", rows)
-    for made in rows:
-        trace = {"seconds": [0.1, 1], "iteration": [5, 50], "objective": [9, 1], "gap": [1, 0.1]}
-        write_trace(folder, made["run_id"], pd.DataFrame(trace | {"support_vectors": [1, 3]}))
-    assert run("plot", folder, "--measure", "gap", "-o", tmp_path / "gap").exit_code == 0
-    names = sorted(path.name for path in (tmp_path / "gap").iterdir())
-    assert names == [f"convergence-{d}.png" for d in ("a1a", "a2a", "usps")]
-    assert (
-        run("plot", folder, "--measure", "gap", "--measure", "time", "-o", tmp_path / "both").exit_code == 0
-    )
-    assert "ranks-time.png" in {path.name for path in (tmp_path / "both").iterdir()}
 
 
 def test_a_data_set_that_is_not_there_is_named_beside_one_that_is(folder: Path, tmp_path: Path) -> None:

@@ -122,16 +122,3 @@ def test_a_window_has_the_first_and_the_last_iterations(
     assert first == ([1, 2, 3, 4, 5, 6], [9, 9, 9, 9, 4, 4])
     assert last == ([0, 1, 2, 3, 4, 5], [1, 2, 2, 2, 2, 2])
     assert "objective over the first and last 6 iterations; one run each" in said.output
-
-
-def test_a_window_is_of_the_objective_above_the_lowest(
-    adult: Path, tmp_path: Path, drawn: dict[str, Drawing]
-) -> None:
-    words = ("plot", adult, "--figure", "convergence", "--window", "2", "-o", tmp_path)
-    assert "--window draws the objective" in done(*words, "--measure", "gap", code=2).stderr
-    for named in ((), ("--measure", "suboptimality")):
-        drawn.clear()
-        said = done(*words, *named)
-        assert "window-a1a" in said.output
-        assert curves(drawn["window-a1a"])["MFW"] == ([1, 2], [9 - 0.5] * 2), "0.5 is reported at the end"
-    assert "objective over the first" in done(*words, "--measure", "objective").output

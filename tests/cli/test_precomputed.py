@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fwsvm.kernels.precomputed import Precomputed
-from fwsvm.problems import model_files
 from tests.cli.running import run
 
 
@@ -88,24 +86,6 @@ def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, Path], tmp_pa
     assert "ignored" not in done.stderr
 
 
-def test_folds_are_those_of_the_rows(files: tuple[Path, Path, Path]) -> None:
-    common = ("-C", "3", "--folds", "4", "--tol", "1e-6", "--json")
-    given = json.loads(run("cv", files[0], "--kernel", "precomputed", *common).stdout)
-    made = json.loads(run("cv", files[2], "--gamma", "0.25", *common).stdout)
-    assert given["accuracy"] == pytest.approx(made["accuracy"], abs=0.011)
-    for one, other in zip(given["rows"], made["rows"], strict=True):
-        assert one["objective"] == pytest.approx(other["objective"], rel=1e-6)
-
-
-def test_test_rows_and_model_stand_in_one_line(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    row = trained(files[0], tmp_path / "m", "--kernel", "precomputed", "--test", str(files[1]))
-    done = run("predict", tmp_path / "m", files[1], tmp_path / "out")
-    assert f"({round(float(str(row['test_accuracy'])) * 50)}/50)" in done.stderr
-    text = (tmp_path / "m").read_text()
-    assert "kernel_type precomputed\nnr_class" in text
-    assert isinstance(model_files.read(tmp_path / "m").kernel, Precomputed)
-
-
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
@@ -127,13 +107,3 @@ def test_what_does_not_go_together_is_said(
     places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}
     done = run(*(places.get(word, word) for word in words))
     assert (done.exit_code, why in " ".join(done.stderr.split())) == (code, True), done.stderr
-
-
-def test_an_experiment_names_the_kernels_it_has(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "e.yaml").write_text(
-        f"name: e\ndatasets: [{files[0]}]\nmethods: [swap]\nkernel: precomputed\nC: 1\n"
-    )
-    done = run("grid", tmp_path / "e.yaml", "--out", tmp_path / "out")
-    assert done.exit_code == 2
-    assert "rbf" in done.stderr
-    assert not list((tmp_path / "out").glob("*.csv"))

@@ -103,26 +103,10 @@ def test_features_the_model_does_not_know_are_counted_and_ignored(folder):
     assert "40 non-zeros were ignored: the model was trained on 5 features" in result.stderr
 
 
-def test_features_that_are_missing_count_as_zeros(folder):
-    (folder / "narrow").write_text("M 1:0.5\nB 2:-1\n")
-    model = model_files.read(folder / "model")
-    expected = model.predict(np.array([[0.5, 0, 0, 0, 0], [0, -1, 0, 0, 0]]))
-    assert run(folder, "model", "narrow").stdout.split() == [LABELS[code] for code in expected]
-
-
 def test_labels_the_model_does_not_know_are_wrong_and_named(folder):
     (folder / "rows").write_text((folder / "rows").read_text().replace("M ", "malignant "))
     result = run(folder, "model", "rows")
     assert "does not know the labels malignant; their rows count as wrong" in result.stderr
-
-
-def test_linear_machines_of_several_classes_have_a_value_a_class(folder):
-    model_files.write(folder / "linear", trained.linear_model(("a", "b", "c")))
-    result = run(folder, "linear", "bare", "--decision")
-    assert "decision values: a, b, c\n" in result.stderr
-    for line in result.stdout.splitlines():
-        label, *values = line.split()
-        assert label == "abc"[int(np.argmax([float(v) for v in values]))]
 
 
 @pytest.mark.parametrize(

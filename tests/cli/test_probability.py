@@ -1,6 +1,5 @@
 """Probabilities through the command line, and LIBSVM's from the same model files."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.experiments.probability import with_probabilities
 from fwsvm.experiments.run import LocalRows, run_one
-from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
 from tests.cli.running import run
 
@@ -88,30 +86,6 @@ def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, np.ndarray], 
     assert list(map(str, theirs.get_labels())) == classes
     assert [str(int(label)) for label in said] == labels
     np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
-
-
-def test_a_model_is_written_as_it_was_read(machine: Path, tmp_path: Path) -> None:
-    model_files.write(tmp_path / "again", model_files.read(machine))
-    assert (tmp_path / "again").read_text() == machine.read_text()
-    assert machine.read_text().count("\nprob") == 2
-
-
-def test_the_rest_of_a_machine_does_not_change(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
-    plain = files[0].with_name("plain")
-    run("train", str(files[0]), "--gamma", "0.25", "--method", "newton", "--model", str(plain))
-    one, other = model_files.read(machine), model_files.read(plain)
-    assert np.array_equal(one.coefficients, other.coefficients)
-    assert np.array_equal(one.biases, other.biases)
-    assert (other.sigmoids is None, one.facts["run_id"]) == (True, other.facts["run_id"])
-    done = run("predict", str(plain), str(files[1]), "--probability")
-    assert done.exit_code == 2
-    assert "train it with `fwsvm train --probability`" in " ".join(done.stderr.split())
-
-
-def test_json_has_the_probabilities(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
-    said = json.loads(run("predict", str(machine), str(files[1]), "--probability", "--json").stdout)
-    classes, labels, found = predicted(machine, files[1])
-    assert (said["classes"], said["labels"], said["probabilities"]) == (classes, labels, found.tolist())
 
 
 def test_what_has_no_probabilities_is_refused_before_training(tmp_path: Path) -> None:

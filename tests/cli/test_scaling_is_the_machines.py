@@ -1,31 +1,28 @@
 """Scaling is part of a machine: rows by name and rows of a raw file are predicted alike, each scaled once."""
 
 import json
-import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import fwsvm
 from fwsvm import data
 from fwsvm.data import lockfile
 from fwsvm.data.formats import svmlight
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import UsageError
 from fwsvm.scaling import TARGETS
 from tests.cli.running import done
 
-SCALED = [
-    entry
+SHIPPED = [
+    entry.name
     for entry in lockfile.read().entries.values()
     if entry.scaling != "none"
     and entry.sources
-    and entry.sources[0].train  # some are made from other entries' files
+    and entry.sources[0].train
+    and entry.sources[0].train[0].shipped
 ]
-SHIPPED = [entry.name for entry in SCALED if entry.sources[0].train[0].shipped]
-MOST = 4_000_000  # numbers: writing more as text would take the suite too long
 FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}
 
 
@@ -55,26 +52,6 @@ def test_name_and_raw_file_are_alike_in_training_and_predicting(name, tmp_path):
     first, *others = four_ways(name, lockfile.read().entries[name].scaling, tmp_path)
     assert len(set(first.tolist())) > 1
     assert all((other == first).all() for other in others)
-
-
-@pytest.mark.slow
-@pytest.mark.mirror
-@pytest.mark.skipif(not os.environ.get("FWSVM_MIRROR"), reason="needs real files: FWSVM_MIRROR")
-@pytest.mark.parametrize("entry", [e for e in SCALED if e.name not in SHIPPED], ids=lambda entry: entry.name)
-def test_name_and_raw_file_of_every_mirrored_set_are_alike(entry, tmp_path):
-    if sum(file.rows or 0 for file in entry.sources[0].train) * entry.features > MOST:
-        pytest.skip(f"more than {MOST:,} numbers as text")
-    try:
-        data.load(entry.name, offline=True, raw=True)
-    except DataError:
-        pytest.skip("its files are not in FWSVM_MIRROR")
-    by_name, by_name_of_file, *by_file = four_ways(entry.name, entry.scaling, tmp_path)
-    assert (by_name == by_name_of_file).all()
-    assert (by_file[0] == by_file[1]).all()
-    if entry.classes == 2 or not entry.split:
-        assert (by_name == by_file[0]).all()
-    else:  # classes are in the order of the whole pool, which a file of the rows drawn has not: ties fall elsewhere
-        assert (by_name == by_file[0]).mean() > 0.98
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "avsf", "pegasos"])
@@ -141,40 +118,6 @@ def test_test_rows_far_outside_are_said_when_training(raw):
         "far outside"
         not in done("train", "-m", "pegasos", "--max-iterations", 50, "--test", raw, "wdbc").stdout
     )
-
-
-def test_svm_scale_and_liblinear_s_predict_say_the_same(raw):
-    linear = pytest.importorskip("liblinear.liblinearutil")
-    done("train", "-m", "avsf", "--model", "m", "--scale", "[-1,1]", raw)
-    ours = done("predict", "m", "wdbc").stdout.split()
-    done("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
-    y, x = linear.svm_read_problem("scaled")
-    said, _, _ = linear.predict(y, x, linear.load_model("m"), "-q")
-    assert [f"{label:g}" for label in said] == ours
-
-
-def test_identity_follows_the_scaling(raw):
-    rows = [
-        json.loads(done("train", "-m", "pegasos", "--max-iterations", 50, "--json", *scale, what).stdout)
-        for scale, what in (
-            ((), raw),
-            (("--scale", "none"), raw),
-            (("--scale", "[0,1]"), raw),
-            (("--scale", "[-1,1]"), raw),
-        )
-    ]
-    digests = [row["data_sha256"] for row in rows]
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 3
-    assert len({row["run_id"] for row in rows}) == 3
-    named = [data.load("wdbc", scale=how).fingerprint for how in (None, "[0,1]", "[-1,1]", "none")]
-    assert named[0] == named[1]
-    assert len(set(named)) == 3
-    drawn = [
-        data.load("synthetic:gaussians?rows=50&test=0", scale=how).fingerprint
-        for how in (None, "none", "[0,1]")
-    ]
-    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_each_fold_scales_by_the_rows_it_trains_on(raw):
@@ -244,19 +187,3 @@ def test_rows_of_weight_0_do_not_count_in_the_ranges():
     other = fwsvm.train(more, labels, weights=np.append(np.ones(60), 0), scale="[-1,1]", threads=1)
     assert one.model.ranges.same_as(other.model.ranges)
     assert one.objective == other.objective
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_the_estimators_scale_once(form):
-    estimators = pytest.importorskip("fwsvm.estimators")
-    table = data.load("wdbc", raw=True).train
-    X, y = table.X.toarray(), table.labels
-    for kind in (estimators.FrankWolfeSVC, estimators.DualCoordinateSVC, estimators.StochasticSVC):
-        by_ranges = kind(scale="[0,1]", random_state=0, tol=1e-2).fit(form(X), y)
-        by_hand = kind(random_state=0, tol=1e-2).fit(data.load("wdbc").train.X, y)
-        assert np.allclose(
-            by_ranges.decision_function(form(X)), by_hand.decision_function(data.load("wdbc").train.X)
-        )
-        assert (by_ranges.predict(X) == fwsvm.predict(by_ranges.result_, X)).all()
-        with pytest.raises(ValueError, match="scale must be"):
-            kind(scale="[0,9]").fit(X, y)

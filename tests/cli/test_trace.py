@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import fwsvm
 from tests.cli.running import done
 
 DATA = "synthetic:gaussians?rows=60&features=3&test=0"
@@ -75,12 +74,3 @@ def test_a_gap_that_is_not_known_is_an_empty_field(tmp_path: Path) -> None:
     assert [line["gap"] for line in lines] == [""] * len(lines)
     assert int(lines[-1]["iteration"]) == row["iterations"] == 300
     assert row["gap"] > 0.0
-
-
-def test_a_trace_is_that_of_python(tmp_path: Path) -> None:
-    _, lines = traced(tmp_path, "--method", "mfw", "-C", "0.5")
-    same = fwsvm.train(DATA, method="mfw", C=0.5, threads=1).trace
-    names = HEADER[1:]  # the times are of other runs
-    assert [[float(line[name]) for name in names] for line in lines] == [
-        [getattr(point, name) for name in names] for point in same
-    ]

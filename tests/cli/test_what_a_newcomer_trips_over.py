@@ -3,10 +3,7 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from fwsvm.cli import main
-from fwsvm.cli._lines import echo
 from fwsvm.experiments import run as runs
 from fwsvm.problems import model_files
 
@@ -63,19 +59,6 @@ def test_values_beyond_single_precision_are_refused_for_kernels(rows, value):
     rows.write_text(f"1 1:{value} 2:0\n-1 1:-{value} 2:0\n" * 5)
     said = refused("train", "rows", code=3)
     assert "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)" in said
-
-
-@pytest.mark.parametrize("value", ["1e300", "1e308"])
-@pytest.mark.parametrize(
-    "command", ["summary", "check", "scale", "train --method avsf", "train --scale [0,1]", "easy"]
-)
-def test_huge_values_are_no_traceback_and_no_warning_of_numpy(rows, command, value):
-    rows.write_text(f"1 1:{value} 2:1e-300\n-1 1:-{value} 2:1\n" * 5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = CliRunner().invoke(main, [*command.split(), "rows"])
-    assert result.exit_code in ({0} if command in {"summary", "check"} else {0, 2, 3})
-    assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
 def test_a_negative_seed_is_refused(rows):
@@ -131,11 +114,6 @@ def test_a_folder_that_may_not_be_entered_is_one_line(rows, monkeypatch, words):
     monkeypatch.setattr("builtins.open", denied(open))
     (line,) = refused(*words.format(locked / "rows").split(), code=3).splitlines()
     assert re.fullmatch(f"fwsvm: {locked}/rows[a-z./-]*: Permission denied", line)
-
-
-def test_yaml_nested_too_deeply_is_refused(rows):
-    rows.write_text("[" * 5000)
-    assert "nest" in refused("grid", "rows", "--dry-run")
 
 
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
@@ -214,41 +192,6 @@ def test_the_nearest_of_a_few_words_is_named(rows, words, meant):
     assert f"did you mean '{meant}'?" in " ".join(refused(command, *options, *paths.get(command, [])).split())
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("command", ["methods", "scale"])  # the second leaves its lines to a buffer
-def test_a_full_disk_is_one_line(command, tmp_path):
-    (tmp_path / "few").write_text("1 1:1\n-1 1:2\n")
-    words = [command, *([str(tmp_path / "few")] if command == "scale" else [])]
-    with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "fwsvm", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )  # fmt: skip
-    assert ended.returncode == 4
-    assert ended.stderr == "fwsvm: the output cannot be written: No space left on device\n"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux")
-def test_a_name_that_is_no_text_is_printed_with_its_bytes(tmp_path):
-    name = os.fsencode(tmp_path) + b"/n\xff.svm"
-    Path(os.fsdecode(name)).write_text("".join(f"{i % 2} 1:{i}\n" for i in range(1, 9)))
-    words = [sys.executable, "-m", "fwsvm", "check", name]
-    environment = os.environ | {"PYTHONUTF8": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
-    ended = subprocess.run(words, capture_output=True, env=environment, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert b"Traceback" not in ended.stderr
-
-
-def test_a_label_that_the_terminal_cannot_show_is_not_replaced(tmp_path):
-    (tmp_path / "rows").write_text("".join(f"{'日本'[i % 2]} 1:{i}\n" for i in range(8)), encoding="utf-8")
-    environment = os.environ | {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
-    words = [sys.executable, "-m", "fwsvm", "train", "-m", "swap", "--model", "model", "rows"]
-    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
-    words = [sys.executable, "-m", "fwsvm", "predict", "model", "rows"]
-    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, env=environment, check=False)
-    assert ended.returncode != 0
-    assert b"\\u65e5" not in ended.stdout
-
-
 def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -259,40 +202,6 @@ def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, caps
     assert len(lines) > 1
     assert max(map(len, lines)) <= 40
     assert all(line.startswith("  ") for line in lines[1:])
-
-
-def test_lines_go_on_below_on_a_narrow_terminal(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    echo(f"{'status':<16}the gap, recomputed from scratch, is small", 16)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert max(map(len, lines)) <= 40
-    assert all(line.startswith(" " * 16) for line in lines[1:])
-
-
-def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, monkeypatch):
-    spare = tmp_path / "spare"
-    spare.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(spare))
-    place = tmp_path / "full"
-    place.mkdir()
-    opened = Path.open
-
-    def full(path, *given, **named):
-        if path.parent == place:
-            raise OSError(28, "No space left on device")
-        return opened(path, *given, **named)
-
-    monkeypatch.setattr(Path, "open", full)
-    words = ["train", "--json", "--model", str(place / "m"), "synthetic:gaussians?rows=60&test=0"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 3
-    assert json.loads(done.stdout)["certified"]
-    (kept,) = spare.glob("*/m")
-    said = f"{place / 'm'} cannot be written: No space left on device; the model is in {kept} instead"
-    assert said in done.stderr
-    assert model_files.read(kept).support.shape[0] > 0
 
 
 def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine(tmp_path, monkeypatch):

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from click.testing import CliRunner, Result
 
 import fwsvm
@@ -120,20 +119,3 @@ def test_seconds_of_runs_under_unlike_load_are_told_of(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace(f",{rows[1]['machine']},", ",elsewhere,", 1))
     done, _ = grid(tmp_path, text, "--threads", "1")
     assert "seconds of wdbc, swap say little: the runs differ in machine" in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("measures", "refused"), [(("time", "accuracy"), True), (("accuracy", "size"), False)]
-)
-def test_statistics_of_times_need_one_load_whatever_else_is_asked(
-    tmp_path: Path, measures, refused: bool
-) -> None:
-    rows = [
-        row(dataset=f"d{i}", method=method, parallel_cells=1 + i % 2, train_seconds=1 + i + (method == "fw"))
-        for i in range(8)
-        for method in ("fw", "swap")
-    ]
-    words = [word for name in measures for word in ("--measure", name)]
-    done = run("stats", write(tmp_path, rows), *words)
-    assert (done.exit_code != 0) == refused
-    assert ("different loads" in done.output) == refused
