@@ -29,6 +29,23 @@ OVERLAY = {
     "locked": "digests recorded by you",
     "first use": "first use: digests recorded when the files were first fetched",
 }
+SCALING = {"none": "none: values as the files have them"}
+SOURCE = ("loader", "generate", "sha256", "note", "grouping")
+FILE = (
+    *(
+        "member",
+        "bytes",
+        "rows",
+        "max_index",
+        "sha256",
+        "md5",
+        "digest_from",
+        "recorded",
+        "complement",
+        "draw",
+    ),
+    *("note", "urls", "verified"),
+)
 COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state", "papers")
 
 
@@ -140,15 +157,11 @@ def list_lines(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from (f"{state + ':':9}{said}" for state, said in STATES.items() if state in states)
     for how, said in OVERLAY.items():
         if names := ", ".join(record["name"] for record in records if record["overlay"] == how):
-            yield from _hang("yours:", f"{said}: {names}", 0)
+            yield from wrap(f"{said}: {names}", "yours:    ", " " * 10)
 
 
 def _number(value: Any) -> str:
     return "?" if value is None else "-" if value == 0 else f"{value:,}" if isinstance(value, int) else value
-
-
-def _hang(label: str, text: str, indent: int) -> list[str]:
-    return wrap(text, f"{' ' * indent}{label:9} ", " " * (indent + 10))
 
 
 def info_lines(record: Mapping[str, Any]) -> Iterator[str]:
@@ -156,86 +169,51 @@ def info_lines(record: Mapping[str, Any]) -> Iterator[str]:
     from fwsvm.data.lockfile import overlay_path
 
     test = "no test set" if record["test_rows"] == 0 else f"{_number(record['test_rows'])} test"
-    scaling = "none: values as the files have them"
-    if record["scaling"] != "none":
-        scaling = f"{record['scaling']} by the training rows' ranges"
-    match record["split"]:
-        case {"train_rows": rows}:
-            split = f"{rows:,} rows drawn by seed for training, the rest for testing"
-        case {"test_fraction": part}:
-            split = f"{part:.0%} of the rows drawn by seed for testing"
-        case _:
-            split = "as the files are"
-    of = f", in place of {record['stands_for']}" if record["stands_for"] else ""
+    shapes = {
+        f"paper {shape['paper']}": f"{shape['name']}: m = {_number(shape['m'])}, t = {_number(shape['t'])}, "
+        f"n = {_number(shape['n'])}"
+        for shape in record["published"]
+    }
     yield f"{record['name']}: {record['title']}"
-    for label, text in {
-        "task": f"{record['task']}, {record['classes']} classes",
-        "rows": f"{_number(record['rows'])} training, {test}",
-        "features": f"{record['features']:,}",
-        "scaling": scaling,
-        "split": split,
-        "files": f"{STATES[record['state']]} (source {record['source']})",
-        "yours": f"{OVERLAY[record['overlay']]}: {overlay_path()}" if record["overlay"] else "",
-        "made here": f"{record['made']} by seed{of}: no published data set" if record["made"] else "",
-        **{
-            f"paper {shape['paper']}": ", ".join(
-                [f"{shape['name']}: m = {_number(shape['m'])}"]
-                + [f"{key} = {shape[key]:,}" for key in "tn" if shape[key]]
-            )
-            for shape in record["published"]
+    yield from _facts(
+        {
+            "task": f"{record['task']}, {record['classes']} classes",
+            "rows": f"{_number(record['rows'])} training, {test}",
+            "features": record["features"],
+            "scaling": SCALING.get(record["scaling"], f"{record['scaling']} by the training rows' ranges"),
+            "split": _text(record["split"]) + " drawn by seed" if record["split"] else "as the files are",
+            "files": f"{STATES[record['state']]} (source {record['source']})",
+            "yours": f"{OVERLAY[record['overlay']]}: {overlay_path()}" if record["overlay"] else "",
+            "made here": f"{record['made']} by seed: no published data set" if record["made"] else "",
+            "in place of": record["stands_for"],
+            **shapes,
+            "also": record["also"],
+            "note": record["note"],
         },
-        "also": ", ".join(record["also"]),
-        "note": record["note"],
-    }.items():
-        if text:
-            yield from _hang(label, text, 2)
+        2,
+    )
     for source in record["sources"]:
         yield from ("", f"source {source['name']}")
-        for label, text in _source_facts(source):
-            yield from _hang(label, text, 2) if text else ()
+        made = source["generate"].replace("&", " &")
+        yield from _facts({name: source[name] for name in SOURCE} | {"generate": made}, 2)
         for file in source["files"]:
-            member = f", inside it {file['member']}" if file["member"] else ""
-            yield f"  {file['role']:9} {file['file']}{member}"
-            for fact in _file_facts(file, record["evidence"]):
-                yield from wrap(fact, "    ", "      ")
+            yield f"  {file['role']}: {file['file']}"
+            evidence = record["evidence"].get(file["evidence"], file["evidence"])
+            path = f"{file['path']} ({'here' if file['here'] else 'not here'})"
+            yield from _facts({name: file[name] for name in FILE} | {"evidence": evidence, "path": path}, 4)
 
 
-def _source_facts(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if source["generate"]:
-        yield "generated", source["generate"].replace("?", ", ").replace("&", ", ")
-        yield "values", f"sha256 {source['sha256'] or 'not known'}"
-        return
-    loader = dict(source["loader"])
-    columns = ", ".join(map(str, loader.pop("categorical", ())))
-    yield (
-        "loader",
-        ": ".join(filter(None, (loader.pop("format"), ", ".join(f"{k} {v!r}" for k, v in loader.items())))),
-    )
-    yield "", f"an indicator for each value of columns {columns}" if columns else ""
-    yield "note", source["note"]
-    for group, members in (source["grouping"] or {}).items():
-        yield f"class {group}", ", ".join(map(str, members))
+def _facts(facts: Mapping[str, Any], indent: int) -> Iterator[str]:
+    """Yield a labelled line for each fact that is known, and lines below it where it is long."""
+    for name, value in facts.items():
+        if value:
+            label = f"{' ' * indent}{name.replace('_', ' '):10} "
+            yield from wrap(_text(value), label, " " * len(label))
 
 
-def _file_facts(file: Mapping[str, Any], evidence: Mapping[str, str]) -> Iterator[str]:
-    shape = {"bytes": "{:,} bytes", "rows": "{:,} rows", "max_index": "features up to {:,}"}
-    if known := [form.format(file[name]) for name, form in shape.items() if file[name]]:
-        yield ", ".join(known)
-    digests = [f"{kind} {file[kind]}" for kind in ("sha256", "md5") if file[kind]]
-    yield from digests
-    grade = f"evidence {file['evidence']}: " if digests else ""
-    yield grade + evidence.get(file["evidence"], "")
-    if file["recorded"]:
-        yield f"recorded on {file['recorded']}"
-    if file["digest_from"]:
-        yield f"from {file['digest_from']}"
-    if complement := file["complement"]:
-        yield f"can be derived: {complement['of']} without {complement['minus']}"
-    if rule := file["draw"]:
-        yield f"drawn: {rule['onto']} and lines of {rule['of']}, {rule['rows']:,} in all, by seed {rule['seed']}"
-    if file["note"]:
-        yield file["note"]
-    yield from (f"{url}{'' if file['verified'] else ' (not yet verified)'}" for url in file["urls"])
-    if not file["urls"] and not file["shipped"]:
-        yield "address unknown"
-    yield f"{'here' if file['here'] else 'not here'}: {file['path']}"
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {_text(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value) if isinstance(value, bool) else _number(value)

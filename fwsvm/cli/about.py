@@ -226,32 +226,20 @@ def _folder(folder: Path) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    def size(place: dict[str, Any]) -> str:
-        return f"{place['path']}: {place['files']:,} files, {place['bytes'] / 1e6:,.1f} MB"
-
-    def extra(name: str, found: dict[str, str | None]) -> str:
-        if None in found.values():
-            return f"not installed: pip install 'fwsvm[{name}]'"
-        return ", ".join(f"{package} {number}" for package, number in found.items())
-
     commit = f" (commit {facts['commit']})" if facts["commit"] else ""
     free, columns = facts["free_memory_mib"], facts["cache_mib"]
-    rows = {
-        "fwsvm": f"{facts['fwsvm']}{commit}, in {facts['installed']}",
-        "python": facts["python"],
-        **{name: found or "missing: reinstall fwsvm" for name, found in facts["packages"].items()},
-        "machine": facts["machine"],
-        "cpu": facts["cpu"],
-        "blas": facts["blas"] or "unknown",
-        "threads": str(facts["threads"]),
-        "memory": f"{free:,} MiB free; kernel columns take up to {columns:,} MiB",
-        "cache": f"{facts['cache']} (FWSVM_CACHE moves it)",
-        **{f"  {name}": size(place) for name, place in facts["folders"].items()},
-        "compiled code": f"{size(facts['compiled_code'])}; `fwsvm warmup` fills it",
-        **{f"extra {name}": extra(name, found) for name, found in facts["extras"].items()},
-        **facts["environment"],
-    }
-    return align(rows.items())
+    rows = {"fwsvm": f"{facts['fwsvm']}{commit}, in {facts['installed']}", "python": facts["python"]}
+    rows |= {name: found or "missing: reinstall fwsvm" for name, found in facts["packages"].items()}
+    rows |= {name: str(facts[name]) for name in ("machine", "cpu", "blas", "threads")}
+    rows["memory"] = f"{free:,} MiB free; kernel columns take up to {columns:,} MiB"
+    rows["cache"] = f"{facts['cache']} (FWSVM_CACHE moves it)"
+    for name, place in {**facts["folders"], "compiled code": facts["compiled_code"]}.items():
+        rows[f"  {name}"] = f"{place['path']}: {place['files']:,} files, {place['bytes'] / 1e6:,.1f} MB"
+    for extra, found in facts["extras"].items():
+        known = ", ".join(f"{name} {number}" for name, number in found.items())
+        missing = f"not installed: pip install 'fwsvm[{extra}]'"
+        rows[f"extra {extra}"] = missing if None in found.values() else known
+    return align([*rows.items(), *facts["environment"].items()])
 
 
 @click.command()
