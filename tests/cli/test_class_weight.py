@@ -98,11 +98,6 @@ def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
     assert found[3]["run_id"] == found[4]["run_id"]
 
 
-def test_people_are_told_the_weights(file: Path) -> None:
-    said = run("train", str(file), "--method", "fw", "--tol", "0.1", "--class-weight", "balanced").stdout
-    assert "class weights   1 0.5556, 2 1.333, 3 2.222 (times C)" in said
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -122,12 +117,6 @@ def test_weights_that_make_no_sense_are_refused(file: Path, words: list[str], wh
         done = run(*command, str(file), *options)
         assert done.exit_code == 2
         assert why in " ".join(done.stderr.split())
-
-
-def test_methods_without_weights_of_rows_say_so(file: Path) -> None:
-    done = run("train", str(file), "--method", "wolfe", "--class-weight", "balanced")
-    assert done.exit_code == 2
-    assert "rows have no weights of their own" in " ".join(done.stderr.split())
 
 
 def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -> None:
@@ -163,11 +152,3 @@ def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(
     assert done.exit_code == 2
     said = " ".join(done.stderr.split())
     assert why in said
-
-
-def test_python_takes_labels_of_any_type(file: Path) -> None:
-    settings = {"method": "newton", "gamma": 0.5, "tolerance": 1e-6}
-    texts, numbers = (
-        fwsvm.train(str(file), class_weight=given, **settings) for given in ({"3": 5}, {3.0: 5})
-    )
-    assert texts.objective == numbers.objective != fwsvm.train(str(file), **settings).objective

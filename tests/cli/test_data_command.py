@@ -158,16 +158,6 @@ def test_a_source_that_is_named_is_fetched_and_locked(lock: Path, site: Site, so
     assert "it has: near, far" in run("path", "unsure", "--source", "nowhere", code=2).stderr
 
 
-def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:
-    assert "offline" in run("fetch", "tiny", "--offline", code=3).stderr
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    (mirror / "t").write_bytes(TRAIN)
-    (mirror / "t.t").write_bytes(TEST)
-    run("fetch", "tiny", "--offline", "--mirror", mirror)
-    assert site.requests == []
-
-
 def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     before = lock.read_text("utf-8")
     source = lockfile.read().entries["unsure"].sources[0]
@@ -200,25 +190,6 @@ def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache:
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
-
-
-def test_lock_leaves_out_what_can_be_derived(
-    cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
-    raw = yaml.safe_load(path.read_text("utf-8"))
-    some = TRAIN.splitlines(keepends=True)[:30]
-    rest = {"file": "rest", "urls": [site.address + "/none"], "evidence": "unpinned"}
-    rest["complement"] = {"of": "tiny", "minus": "unsure"}
-    raw["datasets"]["unsure"]["sources"]["web"]["test"] = [rest]
-    raw["datasets"]["unsure"]["sources"]["web"]["train"][0]["urls"] = [site.put("/u", b"".join(some))]
-    path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
-    monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    assert "rest was derived" in run("lock", "unsure").stdout
-    run("fetch", "unsure")
-    assert Path(run("path", "unsure").stdout.splitlines()[1]).read_bytes() == TRAIN.removeprefix(
-        b"".join(some)
-    )
 
 
 def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site, tmp_path: Path) -> None:
@@ -350,15 +321,3 @@ def test_prune_leaves_what_is_not_fwsvm_s_and_what_is_being_made(cache: Path, tm
     assert (making / "X.npy").is_file()
     assert not old.exists()
     assert not abandoned.exists()
-
-
-def test_a_name_is_added_once(lock: Path, mine: Path, tmp_path: Path) -> None:
-    before = mine.read_text("utf-8")
-    assert "is not" not in run("info", "mine").stderr
-    assert "fit no file of mine" in run("add", "mine", tmp_path / "datasets.lock", code=3).stderr
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "mine.svm").write_bytes(TEST)
-    refused = run("add", "new", tmp_path / "mine.svm", "--test", tmp_path / "a" / "mine.svm", code=2)
-    assert "same name" in refused.stderr
-    assert "matching regex" in run("add", "a/../b", tmp_path / "mine.svm", code=3).stderr
-    assert mine.read_text("utf-8") == before

@@ -249,35 +249,6 @@ def test_fail_fast_stops_at_the_first_failure(tmp_path: Path) -> None:
     assert "stopped at the first failure" in err
 
 
-def test_a_search_that_fails_leaves_error_rows_for_what_it_was_for(tmp_path: Path) -> None:
-    text = FAILING + "select: {holdout: 0.3, method: mfw, C: [1, 2]}\n"
-    code, _, _ = here(tmp_path, text.replace("kernel: poly, coef0: -1", "kernel: poly") + "coef0: -1\n")
-    assert code == 4
-    found = rows(tmp_path)
-    finals = [row for row in found if row["role"] == "final"]
-    assert [row["method"] for row in finals if row["status"] == "error"] == ["mfw"]
-    assert "no candidate could be judged" in finals[0]["message"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no RLIMIT_FSIZE")
-def test_a_full_disk_keeps_what_is_written_and_the_rest_resumes(tmp_path: Path) -> None:
-    text = QUICK + "repetitions: 3\n"
-    here(tmp_path, text)  # compiled code and parsed data are in the cache now
-    whole, size = rows(tmp_path), (tmp_path / "out" / "runs.csv").stat().st_size
-    (tmp_path / "out").rename(tmp_path / "first")
-    code, _, err = grid(tmp_path, text, program=LIMITED.format(round(0.7 * size)))
-    assert code == 4
-    assert "cannot be written: File too large" in err.splitlines()[-1]
-    kept = rows(tmp_path)
-    assert 0 < len(kept) < len(whole)
-    assert (tmp_path / "out" / "runs.csv").read_bytes().endswith(b"\n")
-    code, _, err = here(tmp_path, text)
-    assert code == 0
-    assert f"{len(kept)} done" in err
-    assert [row["run_id"] for row in rows(tmp_path)] == [row["run_id"] for row in whole]
-
-
 def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path: Path) -> None:
     text = QUICK.replace("[wdbc]", "[usps-ext, w2a, wdbc]")  # the first was on its authors' page only
     for made in (["[1/5]", "[5/5]"], []):  # once rows say what is missing, there are no more of them
@@ -395,9 +366,3 @@ def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: 
     code, _, err = here(tmp_path, text.replace("[fw, {", "[{").replace("trial", "alone"), "--reuse", "lender")
     assert code == 0, err
     assert [(row["method"], row["experiment"]) for row in rows(tmp_path)] == [("fw", "alone")]
-
-
-def test_beside_without_workers_is_said_to_change_nothing(tmp_path: Path) -> None:
-    text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
-    code, _, err = here(tmp_path, text, "--beside")
-    assert (code, "--beside changes nothing" in err) == (0, True)

@@ -78,13 +78,3 @@ def test_what_cannot_start_warm_is_refused_with_its_line(tmp_path: Path, text: s
     assert code == 2
     assert said in err
     assert "trial.yaml" in err
-
-
-def test_each_method_has_limits_of_its_own(tmp_path: Path) -> None:
-    text = "name: limits\ndatasets: [wdbc]\nC: 1\nlimits: {iterations: 700}\n"
-    text += "methods: [{name: avsf, limits: {iterations: 900}}, liblinear]\n"
-    assert here(tmp_path, text)[0] == 0
-    assert {row["method"]: (row["status"], int(row["iterations"])) for row in rows(tmp_path)} == {
-        "avsf": ("max_iterations", 900),
-        "liblinear": ("max_iterations", 700),
-    }

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from fwsvm import __version__
 from fwsvm.cli import main
-from fwsvm.solvers import FAMILIES, METHODS
+from fwsvm.solvers import METHODS
 
 
 def run(*words: str, code: int = 0, **environment: str):
@@ -59,12 +59,6 @@ def test_the_defaults_shown_are_accepted_and_are_the_defaults(name):
     facts = json.loads(run("methods", name, "--json").stdout)
     given = {key: about["default"] for key, about in facts["parameters"].items()}
     assert METHODS[name].make(given) == METHODS[name].rule()
-
-
-def test_all_methods_as_json():
-    found = json.loads(run("methods", "--json").stdout)["methods"]
-    assert [facts["name"] for facts in found] == sorted(METHODS)
-    assert {facts["family"] for facts in found} == set(FAMILIES)
 
 
 def test_a_name_misspelt_is_answered_with_the_nearest():
@@ -157,24 +151,6 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     hits, misses = map(int, counts.split())
     assert hits > 0
     assert misses == 0
-
-
-@pytest.mark.slow
-def test_after_a_warm_up_newton_steps_and_sparse_rows_need_nothing_compiled(tmp_path):
-    """A run compiles the first when it comes to them alone, the second where it has such rows alone."""
-    run("warmup", "--method", "auto")
-    rng = np.random.default_rng(0)
-    rows = [f"{rng.choice([-1, 1])} {rng.integers(1, 20)}:{rng.normal():.3f} 20:1" for _ in range(200)]
-    (tmp_path / "rows").write_text("\n".join(rows) + "\n")
-    done = subprocess.run(
-        [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), "auto", "full", "1e6"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    chosen, counts = done.stdout.splitlines()
-    assert chosen == "newton"
-    assert counts.split()[1] == "0"
 
 
 def test_what_does_not_go_together_is_refused_before_anything_is_compiled():

@@ -88,13 +88,6 @@ def test_svm_scale_and_svm_predict_say_the_same(raw):
         assert [f"{label:g}" for label in said] == ours
 
 
-def test_rows_that_were_scaled_by_hand_are_noticed(raw):
-    done("train", "--model", "m", "wdbc")
-    done("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
-    assert "seem to be scaled to [0,1] already" in done("predict", "m", "scaled").stderr
-    assert done("predict", "m", raw).stderr.startswith("Accuracy = 98.")
-
-
 def test_rows_far_outside_are_warned_of_with_their_number(raw):
     done("train", "--model", "m", "wdbc")
     lines = raw.read_text().splitlines()
@@ -107,17 +100,6 @@ def test_rows_far_outside_are_warned_of_with_their_number(raw):
     assert json.loads(found.stdout)["rows_far_outside"] == 3
     assert "3 of 10 rows lie far outside the training ranges: feature 1 is -500 in one" in found.stderr
     assert json.loads(done("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
-
-
-def test_test_rows_far_outside_are_said_when_training(raw):
-    lines = raw.read_text().splitlines()
-    Path("test").write_text("\n".join([*lines[:5], "1 1:-500 2:1e5", ""]))
-    said = done("train", "-m", "pegasos", "--max-iterations", 50, "--test", "test", "wdbc").stdout
-    assert "1 of 6 test rows lie far outside the training ranges: feature 2 is 100000 in one" in said
-    assert (
-        "far outside"
-        not in done("train", "-m", "pegasos", "--max-iterations", 50, "--test", raw, "wdbc").stdout
-    )
 
 
 def test_each_fold_scales_by_the_rows_it_trains_on(raw):

@@ -84,7 +84,7 @@ def test_an_option_is_in_its_columns_and_is_the_setting_of_python(
     assert_trained_by(row, table.X, table.labels, **settings)
 
 
-@each_option
+@pytest.mark.parametrize(("words", "columns", "settings"), OPTIONS[::4])
 def test_every_fold_is_trained_by_the_option(file: Path, words: str, columns: dict, settings: dict) -> None:
     words = f"--json --offline --folds 2 --threads 1 -m cvm {words}"
     rows = json.loads(done("cv", *words.split(), file).stdout)["rows"]

@@ -66,18 +66,6 @@ def test_train_says_what_the_rule_does_not_promise(noise):
     assert "converged" not in said
 
 
-def test_a_machine_right_on_fewer_rows_than_the_larger_class_has_is_told_of(noise):
-    (noise / "bare").write_text(
-        "1\n" * 8 + "-1 1:1\n" * 3
-    )  # without an offset, rows without features are of -1
-    found = done("train", "--method", "liblinear", "--json", "bare")
-    told = json.loads(found.stdout)
-    assert told["status"] == "converged"
-    sentence = "The model is right on 27.3% of its training rows, fewer than the larger class has (72.7%)."
-    assert told["message"].endswith(sentence)
-    assert sentence in " ".join(found.stderr.split())
-
-
 def test_cv_and_grid_and_table_say_it_too(noise):
     (noise / "grid.yaml").write_text(
         "name: void\ndatasets: [noisy]\nmethods: [swap-2o]\nC: 10000\ngamma: 20\nstop: meb\ntolerance: 0.01\n"

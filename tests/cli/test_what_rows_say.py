@@ -9,7 +9,6 @@ from click.testing import CliRunner, Result
 
 import fwsvm
 from fwsvm.cli import main
-from tests.analysis.folders import row, write
 
 GRID = "name: trial\ndatasets: [{}]\nmethods: [swap]\ntolerance: 1e-2\n"
 
@@ -94,28 +93,3 @@ def test_all_runs_that_are_trained_together_are_shared(tmp_path: Path) -> None:
     chosen = [each for each in rows if each["role"] == "select"]
     assert len(chosen) == 6
     assert {each["shared"] for each in chosen} == {"true"}
-
-
-def test_one_data_set_with_rows_of_two_sizes_is_refused(tmp_path: Path) -> None:
-    done, rows = grid(tmp_path, GRID.format("{name: wdbc, rows: 100}, {name: wdbc, rows: 200}"))
-    assert done.exit_code == 2
-    assert "wdbc is listed twice, with different rows" in " ".join(done.output.split())
-    assert not rows
-
-
-def test_committed_runs_are_not_taken_over(tmp_path: Path) -> None:
-    folder = write(tmp_path / "results" / "reference" / "web", [row(dataset="wdbc", method="swap")])
-    done, rows = grid(tmp_path, GRID.format("wdbc"), "--reuse", folder)
-    assert done.exit_code != 0
-    assert "reference" in done.stderr
-    assert not rows
-
-
-def test_seconds_of_runs_under_unlike_load_are_told_of(tmp_path: Path) -> None:
-    text = GRID.format("wdbc") + "repetitions: 2\n"
-    done, rows = grid(tmp_path, text, "--threads", "1")
-    assert "say little" not in done.output
-    path = tmp_path / "out" / "runs.csv"
-    path.write_text(path.read_text().replace(f",{rows[1]['machine']},", ",elsewhere,", 1))
-    done, _ = grid(tmp_path, text, "--threads", "1")
-    assert "seconds of wdbc, swap say little: the runs differ in machine" in " ".join(done.output.split())
