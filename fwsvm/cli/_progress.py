@@ -1,7 +1,7 @@
 """Progress on stderr: bars on a terminal, plain lines every few seconds elsewhere, nothing with --quiet.
 
-    runs     ━━━━━━━━━━━━──────  13 of 21                          1:07  about 40 s left
-    train    ━━━━━━────────────  gap 1.2e-02, 1,234 SV             0:04  0:12 left
+    runs     ━━━━━━━━━━━━────── 13 of 21                    0:01:07 00:40 left
+    train    ━━━━━━──────────── gap 1.2e-02, 1,234 SV       0:00:04 00:12 left
              wdbc swap-2o select C=4 fold 3
 
 The first line is there where a command makes several runs, the last where they have names.
@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 from rich.text import Text
 
@@ -31,9 +39,8 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 MANY_FUNCTIONS = 12  # a few are compiled without a word
-LEAST_SHARE = 0.05  # of a run, from which the time that is left is shown
 WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
-WORDS = 28  # columns beside the bar
+WORDS = 27  # columns beside the bar
 RUNS, PHASE = TaskID(0), TaskID(1)
 
 
@@ -51,15 +58,13 @@ class Bars(Progress):
             yield name
 
 
-class ClockColumn(ProgressColumn):
-    """Elapsed time, and the time that is left where it is known."""
+class LeftColumn(TimeRemainingColumn):
+    """The time that is left, where it is known."""
 
     def render(self, task: Task) -> Text:
-        """Return both."""
-        left, elapsed, done = task.fields["left"], task.elapsed or 0.0, task.completed if task.total else 0.0
-        if not left and LEAST_SHARE < done < 1.0:
-            left = f"{clock(elapsed * (1.0 - done) / done)} left"
-        return Text(f"{clock(elapsed):>5}  {left:<16}", no_wrap=True)
+        """Return it."""
+        shown = super().render(task).plain
+        return Text(f"{shown} left" if shown[:1].isdigit() else "", no_wrap=True)
 
 
 def clock(seconds: float) -> str:
@@ -90,13 +95,14 @@ class Display:
                 TextColumn("{task.description:<8}", markup=False),
                 BarColumn(18, complete_style="cyan", finished_style="cyan"),
                 TextColumn("{task.fields[said]}", markup=False, table_column=said),
-                ClockColumn(),
+                TimeElapsedColumn(),
+                LeftColumn(compact=True),
                 console=Console(stderr=True, highlight=False, emoji=False),
                 transient=True,
                 redirect_stdout=sys.stdout.isatty(),
             )
             for _ in (RUNS, PHASE):
-                bars.add_task("", total=None, visible=False, said="", left="")
+                bars.add_task("", total=None, visible=False, said="")
             self._bars = self._open.enter_context(bars)
         return self
 
@@ -104,14 +110,14 @@ class Display:
         """Take the bars away."""
         self._open.close()
 
-    def _update(self, line: TaskID, label: str, done: float | None, said: str, left: str = "") -> None:
+    def _update(self, line: TaskID, label: str, done: float | None, said: str) -> None:
         """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""
         if self._bars is None:
             return
         if self._bars.tasks[line].description != label:
             self._bars.reset(line, total=None, description=label, visible=True)
         total = None if done is None else 1.0
-        self._bars.update(line, total=total, completed=done or 0.0, said=said, left=left)
+        self._bars.update(line, total=total, completed=done or 0.0, said=said)
 
     def enter(self, phase: str) -> None:
         """Show another phase; compiling is shown within the phase that needs it."""
@@ -143,9 +149,9 @@ class Display:
             self._last_line = time.monotonic()
             note(plain)
 
-    def count(self, label: str, done: int, total: int, left: str = "") -> None:
+    def count(self, label: str, done: int, total: int) -> None:
         """Show how many runs or folds are done."""
-        self._update(RUNS, label, done / total if total else 1.0, f"{done:,} of {total:,}", left)
+        self._update(RUNS, label, done / total if total else 1.0, f"{done:,} of {total:,}")
 
     def __call__(self, progress: "RunProgress") -> None:
         """Show the progress of a run that trains."""
@@ -219,18 +225,19 @@ class RunsDisplay(Display):
         self.done += 1
         if self._at == record.cell.run_id:
             self._at = ""
-        row, to_do = record.row, self.total - self.done
-        seconds = (time.monotonic() - self._begun) / max(1, self._to_do - to_do) * to_do
-        left = f"{clock(seconds)} left" if to_do > 0 else ""
-        self.count("runs", self.done, self.total, left)
+        self.count("runs", self.done, self.total)
         if self._bars is not None:
             return
+        row, to_do = record.row, self.total - self.done
+        seconds = (time.monotonic() - self._begun) / max(1, self._to_do - to_do) * to_do
         said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
         if row.get("test_accuracy") is not None:
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
-        said += filter(None, (promises.in_short([], [row["flags"] or ""]), left))
+        said += filter(
+            None, (promises.in_short([], [row["flags"] or ""]), f"{clock(seconds)} left" if to_do else "")
+        )
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
 
 

@@ -65,8 +65,8 @@ def test_lines_of_runs_and_phases_fit_in_a_terminal(terminal):
     lines = lines_of(terminal)
     assert all(len(line) < 78 for line in lines)
     said = "\n".join(lines)
-    assert re.search(r"^runs .* 2 of 1,234,567 +\d+:\d\d  .* left$", said, re.MULTILINE)
-    assert re.search(r"^train .* kernel values 50% +0:0\d", said, re.MULTILINE)
+    assert re.search(r"^runs .* 2 of 1,234,567 +0:00:0\d .* left$", said, re.MULTILINE)
+    assert re.search(r"^train .* kernel values 50% +0:00:0\d", said, re.MULTILINE)
     assert "beside" not in said
     assert re.search(r"^ {9}covtype\.libsvm.*…$", said, re.MULTILINE)
     sent = terminal.getvalue()
