@@ -143,14 +143,6 @@ def test_a_class_of_weight_zero_has_the_least_probability():
     np.testing.assert_allclose(found[:, [result.model.classes.index(c) for c in "02"]], theirs, atol=1e-2)
 
 
-def test_support_names_the_rows(trained):
-    assert (trained.model.support == X[trained.support]).all()
-    weights = np.arange(80) % 2
-    half = fwsvm.train(X, Y, weights=weights, gamma=0.1)
-    assert (half.model.support == X[half.support]).all()
-    assert weights[half.support].all()
-
-
 def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(trained):
     wide = sparse.csr_array(np.hstack([X, np.ones((80, 2))]))
     assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
@@ -202,23 +194,6 @@ def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):
     assert fwsvm.train(disordered, Y, gamma=0.1, threads=1).objective == trained.objective
     assert (fwsvm.predict(trained, disordered) == fwsvm.predict(trained, X)).all()
     assert (disordered.indices == before).all()
-
-
-def test_a_weight_of_two_is_a_row_given_twice():
-    weights = np.where(np.arange(80) < 20, 2.0, 1.0)
-    twice = np.concatenate([np.arange(20), np.arange(80)])
-    settings = {"gamma": 0.1, "threads": 1, "tolerance": 1e-8}
-    one = fwsvm.train(X, Y, weights=weights, **settings)
-    two = fwsvm.train(X[twice], Y[twice], **settings)
-    assert one.certified
-    assert one.objective == pytest.approx(two.objective, rel=2e-8)
-
-
-def test_an_unmasked_masked_array_is_an_array(trained):
-    rows, labels = np.ma.masked_array(X), np.ma.masked_array(Y, mask=False)
-    again = fwsvm.train(rows, labels, weights=np.ma.ones(80), gamma=0.1, threads=1)
-    assert again.objective == trained.objective
-    assert (fwsvm.predict(again, rows) == fwsvm.predict(trained, X)).all()
 
 
 def test_unscaled_rows_are_warned_of():
@@ -295,18 +270,6 @@ def test_a_mistake_in_what_is_predicted_is_one_sentence(trained, tmp_path):
             fwsvm.predict(trained, X, threads=threads)
     with pytest.raises(UsageError, match="the file's name comes first"):
         fwsvm.save(trained, tmp_path / "a.model")
-
-
-def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch, map_rows, tmp_path):
-    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
-    one = np.ascontiguousarray(X)
-    other = one[::-1].copy()  # the same ranges
-    found = []
-    for rows in (one, other):
-        found.append(fwsvm.train(map_rows(rows), Y, scale="[0,1]", gamma=1.0).objective)
-        in_memory = fwsvm.train(rows, Y, scale="[0,1]", gamma=1.0)
-        assert found[-1] == pytest.approx(in_memory.objective, rel=2e-3)
-    assert found[0] != pytest.approx(found[1], rel=1e-2)
 
 
 def test_a_result_is_shown_in_five_lines(trained):

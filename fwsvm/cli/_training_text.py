@@ -187,12 +187,12 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     say("status", f"{how}: {message}" if message else how)
     if result.chosen:
         say("solved by", method_label(row["method"], "", result.chosen))
-    total, solved, sums, largest = result.subproblems, result.solved, "", ""
+    total, solved, in_all, worst = result.subproblems, result.solved, "", ""
     if total > 1:
         of = "" if solved == total else f"{solved:,} of "
-        sums, largest = f" (sum of {of}{total:,} subproblems)", " at most in one"
-    say("objective", f"{result.objective:.10g}{sums}")
-    say("gap", f"{result.gap:.3g}{sums}, relative {result.relative_gap:.3g}{largest} ({_gap_kind(result)})")
+        in_all, worst = f" (sum of {of}{total:,} subproblems)", " in the worst subproblem"
+    say("objective", f"{result.objective:.10g}{in_all}")
+    say("gap", f"{result.gap:.3g}{in_all}, relative {result.relative_gap:.3g}{worst} ({_gap_kind(result)})")
     say("support vectors", f"{result.support_vectors:,}")
     values = result.kernel_evaluations
     computed = f"{values:,}" if values < 1e6 else f"{values / 1e6:,.3g} million"

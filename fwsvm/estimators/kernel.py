@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from fwsvm._memory import require
@@ -55,7 +55,10 @@ class KernelClassifier(Classifier):
         """
         decision = super().decision_function(X)
         K = len(self.classes_)
-        return decision if K == 2 or self.decision_function_shape == "ovo" else votes_and_values(decision, K)
+        if K == 2 or self.decision_function_shape == "ovo":
+            return decision
+        votes: np.ndarray = _ovr_decision_function(decision <= 0, -decision, K)
+        return votes
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -204,19 +207,6 @@ def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
             f"{Z.shape}; it returns shape {found.shape}"
         )
     return found
-
-
-def votes_and_values(decision: np.ndarray, K: int) -> np.ndarray:
-    """Return a value for each class, (t, K), from one for each pair: votes + s / (3 (|s| + 1)), s its pairs' sum."""
-    votes, values = np.zeros((len(decision), K)), np.zeros((len(decision), K))
-    for p, (i, j) in enumerate(combinations(range(K), 2)):
-        first = decision[:, p] > 0
-        votes[first, i] += 1
-        votes[~first, j] += 1
-        values[:, i] += decision[:, p]
-        values[:, j] -= decision[:, p]
-    ranked: np.ndarray = votes + values / (3 * (np.abs(values) + 1))
-    return ranked
 
 
 class FrankWolfeSVC(KernelClassifier):

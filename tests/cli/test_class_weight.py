@@ -138,9 +138,9 @@ def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("equal", "wrong.yaml: class_weight, unless it maps labels to weights, must be one of balanced"),
-        ("{1: -2}", "wrong.yaml:4: class_weight: Expected `float` > 0.0"),
-        ("{1: 2, '+1': 3}", "wrong.yaml: class '1' has two weights"),
+        ("equal", "wrong.yaml:4: class_weight, unless it maps labels to weights, must be one of balanced"),
+        ("{1: -2}", "wrong.yaml:4: the weight of class '1' must be above 0, not -2"),
+        ("{1: 2, '+1': 3}", "wrong.yaml:4: class '1' has two weights"),
     ],
 )
 def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(

@@ -23,9 +23,6 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "words",
     [
         "table -o /dev/full",
-        "stats -o /dev/full",
-        "claims -o /dev/full",
-        "report -o /dev/full",
     ],
 )
 def test_results_that_a_disk_has_no_room_for_are_exit_code_4(folder: Path, words: str) -> None:

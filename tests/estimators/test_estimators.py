@@ -202,23 +202,6 @@ MORE_HOSTILE = [
 ]  # fmt: skip
 
 
-@named(EVERY)
-@pytest.mark.parametrize(
-    "values", [HOSTILE, pytest.param(MORE_HOSTILE, marks=pytest.mark.slow)], ids=["some", "others"]
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::RuntimeWarning")
-def test_every_value_of_a_parameter_gives_a_machine_or_a_sentence(estimator, values):
-    for name in estimator.get_params():
-        for value in values:
-            try:
-                fitted = clone(estimator).set_params(**{"max_iter": 20, name: value}).fit(X2[::4], Y2[::4])
-                assert np.isfinite(fitted.result_.gap) or not fitted.result_.certified
-            except ValueError as error:
-                said = str(error)
-                assert said, (name, value)
-                assert "\n" not in said, (name, value, said)
-
-
 @named(KERNEL)
 def test_a_fit_that_fails_leaves_the_machine_that_was(estimator):
     fitted = clone(estimator).set_params(gamma=0.1, max_iter=200, random_state=0)
@@ -245,32 +228,6 @@ def test_support_numbers_the_rows_of_fit(labels):
         if kernel == "rbf":
             assert (rows[fitted.support_] == fitted.support_vectors_).all()
     assert not hasattr(FrankWolfeSVC(), "support_")
-
-
-@pytest.mark.parametrize("kind", [FrankWolfeSVC, DualCoordinateSVC])
-@pytest.mark.parametrize("absent", ["ant", "bee", "cat"])
-def test_a_class_of_weight_zero_is_kept_and_never_predicted(kind, absent):
-    """As in SVC: bootstraps of a rare class leave all its rows out."""
-    fitted = kind(random_state=0).fit(X, Y3, sample_weight=absent != Y3)
-    alone = kind(random_state=0).fit(X[absent != Y3], Y3[absent != Y3])
-    assert fitted.classes_.tolist() == ["ant", "bee", "cat"]
-    assert fitted.decision_function(X).shape == (len(X), 3)
-    assert (fitted.predict(X) == alone.predict(X)).mean() > 0.98
-    assert (fitted.classes_[fitted.decision_function(X).argmax(axis=1)] == fitted.predict(X)).all()
-
-
-@pytest.mark.parametrize("kind", [FrankWolfeSVC, DualCoordinateSVC, StochasticSVC])
-def test_labels_come_back_as_they_went(kind):
-    for values in (
-        np.array(["2020-01-01", "2021-01-01"], "M8[D]"), np.array(["01", "1", "x"]), np.array([True, False]),
-        np.array(["0", "1", "2"], dtype=object), np.array([2**53, 2**53 + 1]),
-    ):  # fmt: skip
-        y = values[np.unique(Y3, return_inverse=True)[1] % len(values)]
-        fitted = kind(random_state=0).fit(X, y)
-        assert (fitted.classes_ == np.unique(y)).all()
-        for found in (fitted.predict(X), fwsvm.predict(fitted.result_, X)):
-            assert found.dtype == y.dtype
-            assert (found == y).mean() > 0.6
 
 
 MASK = np.arange(len(X)) % 5 == 0
@@ -348,26 +305,10 @@ def test_warnings_name_the_users_line(kind):
     assert {one.filename for one in said} == {__file__}
 
 
-def test_a_number_of_visits_is_one_to_each_row():
-    rows, labels = load_breast_cancer(return_X_y=True)
-    with pytest.warns(ConvergenceWarning):
-        stopped = DualCoordinateSVC(max_iter=3, tol=1e-9, scale="[0,1]").fit(rows, labels)
-    assert stopped.n_iter_ == 3 * len(rows)
-
-
 def test_minus_one_visits_rows_without_limit():
     hard = DualCoordinateSVC(1e4, scale="[0,1]", max_iter=-1).fit(*load_breast_cancer(return_X_y=True))
     assert hard.result_.certified
     assert hard.n_iter_ > 1000 * 569
-
-
-def test_kernels_of_given_values_are_not_judged_by_ranges_and_others_are():
-    rows, labels = load_breast_cancer(return_X_y=True)
-    with pytest.warns(UserWarning, match="so it decides the distances"):
-        FrankWolfeSVC().fit(rows, labels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        FrankWolfeSVC(kernel="precomputed").fit(rows @ rows.T * 1e-6, labels)
 
 
 def test_ctrl_c_ends_a_search_and_not_one_fit_only(monkeypatch):

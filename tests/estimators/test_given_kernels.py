@@ -1,7 +1,5 @@
 """Kernels that are matrices or functions, in the classifiers and in scikit-learn's searches."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,7 +13,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import fwsvm
 from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
 
 X, Y3 = make_classification(
@@ -105,13 +102,6 @@ def test_probabilities_weights_and_the_stochastic_machine_take_matrices():
     same = FrankWolfeSVC(kernel=narrow, probability=True, **TIGHT).fit(X, Y3)
     np.testing.assert_allclose(likely.predict_proba(K), same.predict_proba(X), atol=0.1)
     assert StochasticSVC(kernel="precomputed", random_state=0).fit(K, Y3).score(K, Y3) > 0.8
-
-
-def test_a_fitted_machine_is_pickled_and_saved(tmp_path):
-    fitted = FrankWolfeSVC(kernel=narrow).fit(X, Y3)
-    assert (pickle.loads(pickle.dumps(fitted)).predict(X) == fitted.predict(X)).all()  # noqa: S301  (our own bytes)
-    fwsvm.save(tmp_path / "m", fitted.result_)
-    assert (fwsvm.predict(fwsvm.load(tmp_path / "m"), narrow(X, X)) == fitted.predict(X)).all()
 
 
 @pytest.mark.parametrize(

@@ -77,12 +77,6 @@ def test_what_a_portion_cannot_be_is_said():
     assert set(alone.predict(X)) <= set(LABELS)
 
 
-def test_lam_is_lambda_in_a_fit_too():
-    one = StochasticSVC(gamma=0.1, lam=1 / (2.0 * TWO.sum()), random_state=0).fit(X[TWO], Y3[TWO])
-    other = StochasticSVC(gamma=0.1, C=2.0, random_state=0).fit(X[TWO], Y3[TWO])
-    assert np.allclose(one.decision_function(X), other.decision_function(X))
-
-
 @pytest.mark.parametrize("kind", [FrankWolfeSVC, DualCoordinateSVC])
 def test_requested_weights_reach_fit_and_score_inside_a_search_over_a_pipeline(kind):
     weights = np.where(Y3[TWO] == "ant", 5.0, 0.2)
@@ -127,18 +121,6 @@ def test_a_pipeline_with_set_output_gives_the_machine_the_names_of_features(kind
         whole[-1].predict(frame[["f0", "f1", "f2"]].rename(columns=str.upper))
 
 
-def test_portions_go_on_only_with_what_the_machine_was_fitted_with():
-    rows = X[:9], Y3[:9]
-    for fitted, changed in (
-        ({"scale": "[0,1]"}, {"scale": None}),
-        ({"probability": True}, {"probability": False}),
-        ({"gamma": 0.1}, {"kernel": "linear"}),
-    ):
-        machine = StochasticSVC(random_state=0, **fitted).fit(X, Y3)
-        with pytest.raises(ValueError, match="call fit again"):
-            machine.set_params(**changed).partial_fit(*rows)
-
-
 def test_a_portion_has_the_lambda_of_now():
     def after(lam):
         machine = StochasticSVC(gamma=0.1, lam=1e-3, random_state=0).fit(X[:300], Y3[:300])
@@ -147,15 +129,6 @@ def test_a_portion_has_the_lambda_of_now():
     assert not np.allclose(after(1e-3), after(1e-1))
     with pytest.raises(ValueError, match="lam is a positive number"):
         after(-1.0)
-
-
-def test_a_subclass_may_have_a_constructor_of_its_own():
-    class Mine(FrankWolfeSVC):
-        def __init__(self, C=1.0, extra=0):
-            super().__init__(C=C, kernel="linear")
-            self.extra = extra
-
-    assert clone(Mine(C=2.0, extra=3)).fit(X, Y3).get_params() == {"C": 2.0, "extra": 3}
 
 
 def test_what_predict_cannot_do_is_a_value_error():
@@ -168,20 +141,3 @@ def test_what_predict_cannot_do_is_a_value_error():
 
 def test_no_limit_is_minus_one_for_seconds_too():
     assert FrankWolfeSVC(time_limit=-1, max_iter=-1).fit(X, Y3).result_.certified
-
-
-def test_weights_of_classes_may_name_one_that_these_rows_lack():
-    weights = {"ant": 1.0, "bee": 2.0, "cat": 3.0}
-    assert FrankWolfeSVC(class_weight=weights).fit(X[TWO], Y3[TWO]).score(X[TWO], Y3[TWO]) > 0.8
-    with pytest.raises(ValueError, match="class_weight has 'dog', which is no label"):
-        FrankWolfeSVC(class_weight={"ant": 1.0, "dog": 2.0}).fit(X[TWO], Y3[TWO])
-
-
-def test_labels_of_large_whole_numbers_stay_apart(tmp_path):
-    from fwsvm import load, save
-
-    large = 2**53 + 1 + 2 * np.searchsorted(LABELS, Y3)
-    machine = FrankWolfeSVC().fit(X, large)
-    assert set(machine.result_.model.classes) == {str(label) for label in large}
-    save(tmp_path / "large.model", machine.result_)
-    assert load(tmp_path / "large.model").classes == machine.result_.model.classes

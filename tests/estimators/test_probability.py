@@ -5,7 +5,6 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
@@ -13,8 +12,6 @@ from sklearn.metrics import log_loss
 import fwsvm
 from fwsvm.errors import DataError, UsageError
 from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
-from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.validation import validation_mask
 
 X, Y3 = make_classification(
     n_samples=240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1,
@@ -45,17 +42,6 @@ def test_libsvm_says_the_same_of_the_machine(rows, tmp_path):
     )
 
 
-def test_scikit_learns_sigmoid_on_the_same_folds_is_near():
-    codes = (Y3[TWO] == "ant").astype(int)  # of two classes the second is the first of the machine
-    rows, order = X[TWO], 1 - codes
-    folds = [validation_mask(order, ValidationRule(folds=5), 0, part) for part in range(5)]
-    plain = FrankWolfeSVC(gamma=0.1, tol=1e-8)
-    pairs = [(np.flatnonzero(~held), np.flatnonzero(held)) for held in folds]
-    theirs = CalibratedClassifierCV(plain, method="sigmoid", ensemble=False, cv=pairs).fit(rows, 1 - order)
-    ours = FrankWolfeSVC(**SETTINGS).fit(rows, 1 - order)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
-
-
 @pytest.mark.parametrize("kind", [FrankWolfeSVC, StochasticSVC])
 def test_probabilities_are_better_than_none_and_sum_to_one(kind):
     fitted = kind(**SETTINGS | {"tol": 1e-3}).fit(X[::2], Y3[::2])
@@ -63,17 +49,6 @@ def test_probabilities_are_better_than_none_and_sum_to_one(kind):
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert log_loss(Y3[1::2], found) < 0.9 < np.log(3)
     assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X[1::2])).mean() > 0.9
-
-
-def test_rows_and_classes_without_weight_take_no_part():
-    kept = np.arange(len(X)) % 4 < 3
-    weighted = FrankWolfeSVC(**SETTINGS).fit(X, Y3, sample_weight=kept)
-    fewer = FrankWolfeSVC(**SETTINGS).fit(X[kept], Y3[kept])
-    assert (weighted.predict_proba(X) == fewer.predict_proba(X)).all()
-    given = {"kernel": "rbf", "gamma": 0.1, "method": "newton", "probability": True}
-    weighted = fwsvm.train(X, Y3, weights=kept, **given)
-    fewer = fwsvm.train(X[kept], Y3[kept], **given)
-    assert (weighted.model.sigmoids == fewer.model.sigmoids).all()
 
 
 def test_probabilities_are_there_only_where_they_were_asked_for():
@@ -109,17 +84,3 @@ def test_folds_that_do_not_converge_say_so(monkeypatch):
     monkeypatch.setattr(probability, "fit", lambda *rows, **more: real(*rows[:3], few, **more))
     with pytest.warns(ConvergenceWarning, match="Of the 5 folds for probabilities 5 ended in another way"):
         FrankWolfeSVC(**SETTINGS).fit(X, Y3)
-
-
-def test_an_interrupt_in_a_fold_ends_the_fit_and_leaves_train_its_machine(monkeypatch):
-    from fwsvm.experiments import probability
-
-    def press(*_rows, **_more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(probability, "fit", press)
-    with pytest.raises(KeyboardInterrupt):
-        FrankWolfeSVC(**SETTINGS).fit(X, Y3)
-    result = fwsvm.train(X, Y3, probability=True, gamma=0.1)
-    assert (result.status, result.model.sigmoids, result.certified) == ("interrupted", None, True)
-    assert "without probabilities" in result.message
