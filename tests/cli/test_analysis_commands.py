@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.analysis.folders import like_paper, row, write
 from tests.cli.running import run
 
 
-def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder: Path) -> None:
+def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder):
     result = run("table", folder)
     assert result.exit_code == 0
     assert "Frandi et al. (2013), Table 2: test accuracy (%)" in result.output
@@ -19,7 +18,7 @@ def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(fol
     assert "paper      6.26±0.09" in result.output
 
 
-def test_table_as_csv_into_a_file(folder: Path, tmp_path: Path) -> None:
+def test_table_as_csv_into_a_file(folder, tmp_path):
     out = tmp_path / "new" / "table3.csv"
     assert run("table", folder, "--layout", "003-3", "--format", "csv", "--out", out).exit_code == 0
     lines = list(csv.DictReader(io.StringIO(out.read_text())))
@@ -30,7 +29,7 @@ def test_table_as_csv_into_a_file(folder: Path, tmp_path: Path) -> None:
     assert len(list(csv.DictReader(io.StringIO(alone.output)))) == 26
 
 
-def test_table_of_printed_numbers_needs_no_results() -> None:
+def test_table_of_printed_numbers_needs_no_results():
     result = run("table", "--layout", "002-3", "--format", "markdown")
     assert result.exit_code == 0
     assert "1800000\\*" in result.output
@@ -38,7 +37,7 @@ def test_table_of_printed_numbers_needs_no_results() -> None:
     assert "frandi-8" in run("table", "--list").output
 
 
-def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(tmp_path: Path) -> None:
+def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(tmp_path):
     rows = [row(dataset="a1a", method=m, parallel_cells=n) for m, n in (("fw", 1), ("mfw", 2))]
     folder = write(tmp_path, rows)
     refused = run("table", folder, "-l", "time")
@@ -52,7 +51,7 @@ def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(t
     assert run("plot", folder, "-o", tmp_path / "figures").exit_code == 2
 
 
-def test_a_table_says_that_one_folder_has_runs_on_two_versions_of_a_data_file(tmp_path: Path) -> None:
+def test_a_table_says_that_one_folder_has_runs_on_two_versions_of_a_data_file(tmp_path):
     ran = {"dataset": "d.svm", "method": "fw"}
     both = write(
         tmp_path, [row(**ran, test_accuracy=0.9), row(**ran, test_accuracy=0.4, data_sha256="f" * 64)]
@@ -70,7 +69,7 @@ def test_a_table_says_that_one_folder_has_runs_on_two_versions_of_a_data_file(tm
     assert "40.00" in chosen.output
 
 
-def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
+def test_stats_of_the_printed_tables_are_the_printed_statistics():
     result = run("stats", "--published", "003")
     assert result.exit_code == 0
     for number in ("3.085e-06", "5.528e-06", "0.6893", "4.977e-06", "1.226e-03", "14.8585"):
@@ -80,7 +79,7 @@ def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, tmp_path: Path) -> None:
+def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder, tmp_path):
     assert "Frandi et al. (2013), section 5.6" in run("stats", folder).output
     five = write(tmp_path, like_paper("003", repetitions=1, extra={"swap": 0.3, "swap-2o": 0.5}))
     assert "SWAP-2o - SWAP" in run("stats", five).output
@@ -94,9 +93,7 @@ def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, 
 
 
 @pytest.mark.parametrize("command", ["plot", "report"])
-def test_nothing_is_written_among_committed_results_unless_a_place_is_given(
-    command: str, tmp_path: Path
-) -> None:
+def test_nothing_is_written_among_committed_results_unless_a_place_is_given(command, tmp_path):
     folder = write(tmp_path / "results" / "reference" / "adult", like_paper("003", repetitions=1))
     before = sorted(folder.rglob("*"))
     refused = run(command, folder)
@@ -105,7 +102,7 @@ def test_nothing_is_written_among_committed_results_unless_a_place_is_given(
     assert sorted(folder.rglob("*")) == before
 
 
-def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
+def test_stats_sets_003s_tables_beside_ours(folder):
     time, paper, *_ = csv.DictReader(io.StringIO(run("stats", folder, "--table", "5", "-f", "csv").output))
     heads = ("FW vs CVM", "MFW vs CVM", "FW vs MFW", "all three")
     assert [paper[head] for head in heads] == ["17", "20", "159", "14.858"]
@@ -118,28 +115,13 @@ def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
     assert run("stats", "--published", "003", "--table", "5").exit_code == 2
 
 
-def test_stats_of_a_sweep_says_how_to_choose() -> None:
+def test_stats_of_a_sweep_says_how_to_choose():
     assert "choose with --where" in run("stats", "--published", "002").stderr
     assert run("stats", "--published", "002", "--where", "C=1", "--where", "tolerance=0.01").exit_code == 0
     assert "Nanculef et al. (2014): no printed numbers" in run("stats", "--published", "000").stderr
 
 
-def test_a_looser_level_tells_methods_apart_that_a_stricter_one_does_not(tmp_path: Path) -> None:
-    """On six data sets FW is first four times and MFW twice: ranks 4/3, 5/3 and 3; critical are 1.353 and 1.185."""
-    first = {"fw": (1, 1, 1, 1, 2, 2), "mfw": (2, 2, 2, 2, 1, 1), "cvm": (3,) * 6}
-    names = ("a1a", "a2a", "a3a", "w1a", "w2a", "usps")
-    folder = write(tmp_path, [row(dataset=name, method=method, train_seconds=seconds)
-                              for method, times in first.items()
-                              for name, seconds in zip(names, times, strict=True)])  # fmt: skip
-    for level, said in (
-        (0.05, "1.3531; not told apart: {FW, MFW}, {MFW, CVM}"),
-        (0.1, "1.1849; not told apart: {FW, MFW} "),
-    ):
-        words = ("stats", folder, "--design", "pairs", "--measure", "time", "--alpha", level)
-        assert f"alpha {level}): {said}" in " ".join(run(*words).output.split())
-
-
-def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
+def test_claims_on_results_and_on_printed_numbers_alone(folder):
     ours = run("claims", folder, "--only", "003-web")
     assert ours.exit_code == 0
     assert "REPRODUCED      frandi-web-faster" in ours.output
@@ -149,7 +131,7 @@ def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
     assert run("claims", "--only", "005").exit_code == 2
 
 
-def test_merge_joins_folders_and_refuses_mixtures(tmp_path: Path) -> None:
+def test_merge_joins_folders_and_refuses_mixtures(tmp_path):
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw", commit="fffffff")])
     refused = run("merge", one, two, "--out", tmp_path / "out")
@@ -162,7 +144,7 @@ def test_merge_joins_folders_and_refuses_mixtures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report"])
-def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> None:
+def test_a_folder_without_results_is_one_line(command, tmp_path):
     for folder, lacks in ((tmp_path, "no runs.csv here"), (tmp_path / "nothing", "no such folder")):
         result = run(command, folder)
         assert result.exit_code == 2
@@ -171,9 +153,7 @@ def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats"])
-def test_what_is_read_is_not_written_over(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
     here = write(tmp_path / "here", [row(dataset=d, method=m) for d in ("a1a", "a2a") for m in ("fw", "cvm")])
     monkeypatch.chdir(here)
     (here / "experiment-2.yaml").write_text((here / "experiment.yaml").read_text())
@@ -186,19 +166,19 @@ def test_what_is_read_is_not_written_over(
 
 
 @pytest.mark.parametrize("command", [["table", "-l", "003-2"], ["claims"]])
-def test_where_without_results_is_refused(command: list[str]) -> None:
+def test_where_without_results_is_refused(command):
     refused = run(*command, "--where", "dataset=nosuch")
     assert refused.exit_code == 2
     assert refused.stderr.startswith("fwsvm: --where dataset=nosuch: it chooses among rows of RESULTS; ")
 
 
-def test_a_claim_that_is_not_there_is_named_beside_one_that_is() -> None:
+def test_a_claim_that_is_not_there_is_named_beside_one_that_is():
     refused = run("claims", "--only", "003", "--only", "003-x")
     assert refused.exit_code == 2
     assert refused.stderr == "fwsvm: no claim's name begins with 003-x; fwsvm claims lists them all\n"
 
 
-def test_stats_takes_every_name_of_a_method_that_it_lists(tmp_path: Path) -> None:
+def test_stats_takes_every_name_of_a_method_that_it_lists(tmp_path):
     methods = ["swap", "swap-2o", "cvm(retries=2, candidates=outside)", "cvm(retries=3)"]
     rows = [row(dataset=d, method=m) for d in ("a1a", "w1a", "usps") for m in methods]
     folder = write(tmp_path, rows)

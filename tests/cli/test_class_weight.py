@@ -31,7 +31,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_class_with_a_weight_is_its_rows_with_that_weight(file: Path) -> None:
+def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
     settings = ("--method", "swap-2o", "--gamma", "0.5", "--tol", "1e-6")
     found = row_of(str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
     y = fwsvm.data.load(str(file)).train.labels
@@ -41,7 +41,7 @@ def test_a_class_with_a_weight_is_its_rows_with_that_weight(file: Path) -> None:
     assert found["objective"] != pytest.approx(row_of(str(file), *settings)["objective"], rel=1e-2)
 
 
-def test_balanced_classes_count_alike(file: Path) -> None:
+def test_balanced_classes_count_alike(file):
     settings = ("--method", "newton", "--tol", "1e-6")
     each = [f"{label}={100 / (3 * count)!r}" for label, count in ((1, 60), (2, 25), (3, 15))]
     given = row_of(str(file), *settings, *(word for one in each for word in ("--class-weight", one)))
@@ -49,7 +49,7 @@ def test_balanced_classes_count_alike(file: Path) -> None:
     assert found["objective"] == pytest.approx(given["objective"], rel=1e-12)
 
 
-def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path: Path) -> None:
+def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path):
     """Four rows of one class fall unevenly into three folds; the weights of all rows have another optimum."""
     rng, path = np.random.default_rng(2), tmp_path / "uneven.svm"
     y = np.repeat([1.0, -1.0], [40, 4])
@@ -87,7 +87,7 @@ def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path: Path) -> N
     assert len(folds) == 3
 
 
-def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
+def test_a_row_and_its_identity_name_the_weights(file):
     given = [[], ["balanced"], ["2=3"], ["2=3", "1=2"], ["1=2.0", "2.0=3"]]
     options = [[word for one in words for word in ("--class-weight", one)] for words in given]
     found = [row_of(str(file), "--method", "fw", "--tol", "0.1", *more) for more in options]
@@ -111,7 +111,7 @@ def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
         (["7=2"], "class_weight names '7', which is no class; the classes are '1', '2', '3'"),
     ],
 )
-def test_weights_that_make_no_sense_are_refused(file: Path, words: list[str], why: str) -> None:
+def test_weights_that_make_no_sense_are_refused(file, words, why):
     options = [word for one in words for word in ("--class-weight", one)]
     for command in (["train"], ["cv", "--folds", "2"]):
         done = run(*command, str(file), *options)
@@ -119,7 +119,7 @@ def test_weights_that_make_no_sense_are_refused(file: Path, words: list[str], wh
         assert why in " ".join(done.stderr.split())
 
 
-def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -> None:
+def test_an_experiment_compares_weights_of_classes(file, tmp_path):
     config = tmp_path / "weights.yaml"
     config.write_text(
         f"name: weights\ndatasets: ['{file}']\ntolerance: 1e-6\ngamma: 0.5\nmethods:\n  - mfw\n"
@@ -143,9 +143,7 @@ def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -
         ("{1: 2, '+1': 3}", "wrong.yaml:4: class '1' has two weights"),
     ],
 )
-def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(
-    tmp_path: Path, given: str, why: str
-) -> None:
+def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(tmp_path, given, why):
     config = tmp_path / "wrong.yaml"
     config.write_text(f"name: wrong\ndatasets: [wdbc]\nmethods: [fw]\nclass_weight: {given}\n")
     done = run("grid", str(config), "--dry-run")

@@ -1,7 +1,6 @@
 """``fwsvm cv``: every row judged once, by folds that only the seed decides."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ def cv(*words: object, code: int = 0) -> Result:
     return done("cv", *words, "--offline", code=code)
 
 
-def test_every_row_is_judged_once() -> None:
+def test_every_row_is_judged_once():
     found = cv("wdbc", "--folds", "3", "--json", "--tol", "1e-2")
     said = json.loads(found.stdout)
     rows = said["rows"]
@@ -31,13 +30,13 @@ def test_every_row_is_judged_once() -> None:
     assert len({row["run_id"] for row in rows}) == 3
 
 
-def test_people_get_lines_and_the_accuracy() -> None:
+def test_people_get_lines_and_the_accuracy():
     found = cv("wdbc", "--folds", "2", "--tol", "0.1")
     assert [line.split()[:2] for line in found.stdout.splitlines()[-3:-1]] == [["fold", "0"], ["fold", "1"]]
     assert found.stdout.splitlines()[-1].startswith("accuracy")
 
 
-def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch):
     pressing_ctrl_c(monkeypatch, run, "accuracy", 2)  # of training rows and others, in the first fold
 
     def refuse(word: str) -> None:
@@ -53,7 +52,7 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
     assert json.loads(cv(*words).stdout)["folds_ended"] == 3
 
 
-def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch):
     train, made = cross_validation.run_one, []
 
     def one_fails(*given, **named):
@@ -69,14 +68,14 @@ def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch: pytest.Mon
     assert found.stderr.splitlines()[-1] == "fwsvm: no more"
 
 
-def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
+def test_a_class_too_small_for_the_folds_is_named(tmp_path):
     file = tmp_path / "few.svm"
     file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 2])))
     assert "class 2 has too few rows" in cv(file, "--folds", "2", code=3).stderr
     assert "5 rows cannot make 6 folds" in cv(file, "--folds", "6", code=3).stderr
 
 
-def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
+def test_scores_are_those_of_scikit_learn_on_the_same_folds():
     """Machines of scikit-learn for the same folds and problem, scored by scikit-learn."""
     linear = pytest.importorskip("sklearn.svm").LinearSVC
     from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
@@ -113,13 +112,13 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
     assert f"{said['scores']['auc']['mean']:.4f} (mean over folds)" in lines[0]
 
 
-def test_the_scores_to_choose_from_are_those_there_are() -> None:
+def test_the_scores_to_choose_from_are_those_there_are():
     from fwsvm.cli.cv import SCORES
 
     assert tuple(cross_validation.TITLES) == SCORES
 
 
-def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path: Path) -> None:
+def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path):
     found = cv("digits", "--score", "auc", "--folds", "2", code=2)
     assert "auc is for two classes, and these rows have 10" in found.stderr
     file = tmp_path / "few.svm"

@@ -66,7 +66,7 @@ def lock(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return path
 
 
-def test_list_names_every_set_in_80_columns(cache: Path) -> None:
+def test_list_names_every_set_in_80_columns(cache):
     lines = run("list").output.splitlines()
     assert max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines[2 : lines.index("")]] == list(lockfile.read().entries)
@@ -80,7 +80,7 @@ def test_list_names_every_set_in_80_columns(cache: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(lockfile.read().entries))
-def test_info_tells_all_files_within_the_page(name: str, cache: Path) -> None:
+def test_info_tells_all_files_within_the_page(name, cache):
     entry = lockfile.read().entries[name]
     output = run("info", name).output
     record = json.loads(run("info", name, "--json").stdout)
@@ -94,13 +94,13 @@ def test_info_tells_all_files_within_the_page(name: str, cache: Path) -> None:
     assert max(map(len, prose)) <= 80
 
 
-def test_info_of_an_unknown_name_is_one_line_with_near_names(cache: Path) -> None:
+def test_info_of_an_unknown_name_is_one_line_with_near_names(cache):
     result = run("info", "shutle", code=2)
     assert "shuttle" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_fetch_verify_path_and_prune(lock: Path, site: Site, cache: Path) -> None:
+def test_fetch_verify_path_and_prune(lock, site, cache):
     fetched = run("fetch", "tiny")
     assert f"tiny: 2 files, {len(TRAIN) + len(TEST):,} bytes, source web, verified" in fetched.stdout
     assert site.address in fetched.stderr
@@ -117,7 +117,7 @@ def test_fetch_verify_path_and_prune(lock: Path, site: Site, cache: Path) -> Non
     run("path", "tiny", code=3)
 
 
-def test_prune_leaves_a_file_that_is_being_downloaded(lock: Path, site: Site, cache: Path) -> None:
+def test_prune_leaves_a_file_that_is_being_downloaded(lock, site, cache):
     run("fetch", "tiny")
     path = Path(run("path", "tiny").stdout.splitlines()[0])
     part = path.with_name(f"{path.name}.part")
@@ -130,7 +130,7 @@ def test_prune_leaves_a_file_that_is_being_downloaded(lock: Path, site: Site, ca
     assert not part.exists()
 
 
-def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> None:
+def test_fetch_goes_on_after_a_failure_and_says_so(lock, site):
     site.put("/t.t", TEST, serve.status(404))
     result = run("fetch", "tiny", "unsure", code=3)
     assert "unsure: 1 files" in result.stdout
@@ -140,7 +140,7 @@ def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> No
 
 
 @pytest.mark.parametrize("source", ["near", "far"])
-def test_a_source_that_is_named_is_fetched_and_locked(lock: Path, site: Site, source: str) -> None:
+def test_a_source_that_is_named_is_fetched_and_locked(lock, site, source):
     raw = yaml.safe_load(lock.read_text("utf-8"))
     sources = raw["datasets"]["unsure"]["sources"]
     near = sources.pop("web")
@@ -158,7 +158,7 @@ def test_a_source_that_is_named_is_fetched_and_locked(lock: Path, site: Site, so
     assert "it has: near, far" in run("path", "unsure", "--source", "nowhere", code=2).stderr
 
 
-def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
+def test_lock_records_what_it_found(lock, site):
     before = lock.read_text("utf-8")
     source = lockfile.read().entries["unsure"].sources[0]
     part = source.folder / "u.part"  # of another time or server
@@ -176,7 +176,7 @@ def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     assert "unchanged" in run("lock", "unsure").output
 
 
-def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache: Path) -> None:
+def test_lock_replaces_a_digest_only_when_told_to(lock, site, cache):
     changed = TRAIN + b"1 1:3\n"
     site.put("/t", changed)
     assert "--accept" in run("lock", "tiny", code=3).stderr
@@ -192,7 +192,7 @@ def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache:
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
 
 
-def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site, tmp_path: Path) -> None:
+def test_add_takes_a_file_by_its_digest_whatever_its_name(lock, site, tmp_path):
     mine = tmp_path / "downloaded by hand.txt"
     mine.write_bytes(TRAIN)
     (tmp_path / "t.t").write_bytes(TEST)
@@ -210,7 +210,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
     assert site.requests == []
 
 
-def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> None:
+def test_add_makes_a_new_data_set(lock, site, tmp_path):
     (tmp_path / "mine.svm").write_bytes(TRAIN)
     (tmp_path / "mine.t").write_bytes(TEST)
     run(
@@ -240,7 +240,7 @@ def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> Non
     assert "--test" in run("add", "tiny", one_class, "--title", "x", code=2).stderr
 
 
-def test_features_that_count_from_0_are_seen_said_and_kept(lock: Path, site: Site, tmp_path: Path) -> None:
+def test_features_that_count_from_0_are_seen_said_and_kept(lock, site, tmp_path):
     from fwsvm import data
 
     (tmp_path / "zero.svm").write_bytes(TRAIN.replace(b"1:", b"0:"))
@@ -252,7 +252,7 @@ def test_features_that_count_from_0_are_seen_said_and_kept(lock: Path, site: Sit
     assert "zero_based True" in run("info", "zero").output
 
 
-def test_a_torn_overlay_is_one_sentence(lock: Path, site: Site) -> None:
+def test_a_torn_overlay_is_one_sentence(lock, site):
     lockfile.overlay_path().parent.mkdir(parents=True)
     lockfile.overlay_path().write_text("pins: {a: [", "utf-8")
     assert "datasets.lock:2: not YAML" in run("list", code=3).stderr
@@ -267,7 +267,7 @@ def mine(lock: Path, tmp_path: Path) -> Path:
     return lockfile.overlay_path()
 
 
-def test_what_a_user_adds_and_locks_is_the_user_s(lock: Path, mine: Path) -> None:
+def test_what_a_user_adds_and_locks_is_the_user_s(lock, mine):
     assert "mine" not in lock.read_text("utf-8")
     assert lock.read_text("utf-8").count("unpinned") == 3
     listed = run("list")
@@ -279,7 +279,7 @@ def test_what_a_user_adds_and_locks_is_the_user_s(lock: Path, mine: Path) -> Non
     assert json.loads(run("info", "unsure", "--json").stdout)["overlay"] == "locked"
 
 
-def test_remove_takes_back_what_was_added_and_locked(lock: Path, mine: Path, cache: Path) -> None:
+def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
     assert f"mine: the entry removed from {mine}" in run("remove", "mine").stdout
     assert "neither a file nor a name" in run("info", "mine", code=2).stderr
     assert "the digests of 1 file removed" in run("remove", "unsure").stdout
@@ -291,7 +291,7 @@ def test_remove_takes_back_what_was_added_and_locked(lock: Path, mine: Path, cac
     assert not kept.exists()
 
 
-def test_prune_leaves_what_is_not_fwsvm_s_and_what_is_being_made(cache: Path, tmp_path: Path) -> None:
+def test_prune_leaves_what_is_not_fwsvm_s_and_what_is_being_made(cache, tmp_path):
     theirs = [
         "data/raw/mine.csv", "data/raw/web/mine.csv", "data/raw/web/mine.part", "data/plan.part",
         "data/results/web/runs.csv", "data/results/web/log.jsonl", "parsed/notes/n.txt", "parsed/mine.txt",

@@ -106,7 +106,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
 
 
-def test_the_rows_are_the_golden_ones(folder: Path) -> None:
+def test_the_rows_are_the_golden_ones(folder):
     found = [
         {k: v for k, v in row.items() if k not in VOLATILE} for row in rows(folder / "joined" / "runs.csv")
     ]
@@ -139,7 +139,7 @@ def alike(name: str, found: str, golden: str) -> bool:
 
 
 @pytest.mark.slow
-def test_every_analysis_reads_them(folder: Path) -> None:
+def test_every_analysis_reads_them(folder):
     table = list(csv.DictReader(io.StringIO(stdout(folder, "table", "joined", "-l", "003-2", "-f", "csv"))))
     assert len(table) == 3
     finals = [row for row in rows(folder / "joined" / "runs.csv") if row["role"] == "final"]

@@ -194,14 +194,6 @@ UNSCALED = "1 1:1000 2:1 3:0.1\n-1 1:1 2:2 3:0.2\n1 1:500 2:1.5 3:0.3\n-1 1:2 2:
 FAR_FROM_SCALED = "the rows are far from scaled: the widest feature spans 999, the median one 1"
 
 
-def test_check_warns_of_rows_that_are_far_from_scaled(tmp_path):
-    (tmp_path / "raw").write_text(UNSCALED)
-    (tmp_path / "near").write_text(UNSCALED.replace("1000", "100").replace("500", "50"))
-    said = done("check", tmp_path / "raw").stderr
-    assert said == f"warning: {FAR_FROM_SCALED}; `fwsvm train --scale '[0,1]'` brings all to one range\n"
-    assert done("check", tmp_path / "near").stderr == ""
-
-
 @pytest.mark.parametrize(
     ("words", "so"),
     [

@@ -25,7 +25,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "table -o /dev/full",
     ],
 )
-def test_results_that_a_disk_has_no_room_for_are_exit_code_4(folder: Path, words: str) -> None:
+def test_results_that_a_disk_has_no_room_for_are_exit_code_4(folder, words):
     command, *more = words.split()
     assert done(command, *more, folder, code=4).stderr.endswith(f"fwsvm: /dev/full {NO_SPACE}\n")
 
@@ -35,19 +35,17 @@ def test_results_that_a_disk_has_no_room_for_are_exit_code_4(folder: Path, words
     "words", ["subset rows 3 /dev/full", "scale -o /dev/full rows", "scale -s /dev/full rows"]
 )
 @pytest.mark.usefixtures("rows")
-def test_rows_that_a_disk_has_no_room_for_are_exit_code_4(words: str) -> None:
+def test_rows_that_a_disk_has_no_room_for_are_exit_code_4(words):
     assert done(*words.split(), code=4).stderr == f"fwsvm: /dev/full {NO_SPACE}\n"
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_folder_that_may_not_be_written_to_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_written_to_is_exit_code_4(monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     assert "no permission to write in" in done("easy", "rows", "--model", "m", code=4).stderr
 
 
-def test_a_file_that_may_not_be_read_is_refused_by_its_reader(
-    rows: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_may_not_be_read_is_refused_by_its_reader(rows, monkeypatch):
     ranges = rows.with_name("ranges")
     done("scale", "-s", ranges, rows)
     opened = Path.open

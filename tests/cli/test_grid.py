@@ -121,7 +121,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     return Ended(folder, *here(folder, QUICK, "--threads", "1"))
 
 
-def test_an_experiment_ends_with_its_table_and_its_files(quick: Ended) -> None:
+def test_an_experiment_ends_with_its_table_and_its_files(quick):
     folder, code, out, err = quick
     assert code == 0, err
     lines = out.splitlines()
@@ -152,7 +152,7 @@ def test_an_experiment_ends_with_its_table_and_its_files(quick: Ended) -> None:
     assert err.splitlines()[-1] == "next: fwsvm report out makes one page of all results"
 
 
-def test_what_is_done_is_not_repeated_unless_forced(quick: Ended, tmp_path: Path) -> None:
+def test_what_is_done_is_not_repeated_unless_forced(quick, tmp_path):
     shutil.copytree(quick.folder / "out", tmp_path / "out")
     before = (tmp_path / "out" / "runs.csv").read_bytes()
     code, out, err = here(tmp_path, QUICK)
@@ -170,7 +170,7 @@ def test_what_is_done_is_not_repeated_unless_forced(quick: Ended, tmp_path: Path
         }
 
 
-def test_runs_of_another_folder_are_taken_over_not_made_again(quick: Ended, tmp_path: Path) -> None:
+def test_runs_of_another_folder_are_taken_over_not_made_again(quick, tmp_path):
     shutil.copytree(quick.folder / "out", tmp_path / "lender")
     lent = list(csv.DictReader((tmp_path / "lender" / "runs.csv").read_text().splitlines()))
     wider = QUICK.replace("quick", "wider").replace("swap]", "swap, fw]")
@@ -189,7 +189,7 @@ def test_runs_of_another_folder_are_taken_over_not_made_again(quick: Ended, tmp_
     assert (code, "give --reuse or --force, not both" in err) == (2, True)
 
 
-def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path):
     code, out, err = here(tmp_path, QUICK, "--dry-run")
     assert code == 0
     assert len(out.splitlines()) == 5
@@ -209,9 +209,7 @@ def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
         pytest.param((), signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
     ],
 )
-def test_an_interrupt_keeps_the_partial_run_and_is_resumed(
-    tmp_path: Path, options: tuple[str, ...], sent: signal.Signals
-) -> None:
+def test_an_interrupt_keeps_the_partial_run_and_is_resumed(tmp_path, options, sent):
     process = in_the_second_run(tmp_path, *options)
     process.send_signal(sent)
     out, err = process.communicate(timeout=300)
@@ -230,7 +228,7 @@ def test_an_interrupt_keeps_the_partial_run_and_is_resumed(
 FAILING = "name: trial\ndatasets: [wdbc]\nmethods: [{name: mfw, kernel: poly, coef0: -1}, swap]\n"
 
 
-def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path):
     code, out, err = here(tmp_path, FAILING)
     assert code == 4
     found = {row["method"]: row for row in rows(tmp_path)}
@@ -242,14 +240,14 @@ def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path: Path) -> None:
     assert [row["method"] for row in rows(tmp_path)].count("swap") == 1
 
 
-def test_fail_fast_stops_at_the_first_failure(tmp_path: Path) -> None:
+def test_fail_fast_stops_at_the_first_failure(tmp_path):
     code, _, err = here(tmp_path, FAILING, "--fail-fast")
     assert code == 4
     assert [row["status"] for row in rows(tmp_path)] == ["error"]
     assert "stopped at the first failure" in err
 
 
-def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path: Path) -> None:
+def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path):
     text = QUICK.replace("[wdbc]", "[usps-ext, w2a, wdbc]")  # the first was on its authors' page only
     for made in (["[1/5]", "[5/5]"], []):  # once rows say what is missing, there are no more of them
         code, out, err = here(tmp_path, text)
@@ -263,7 +261,7 @@ def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path: Path) -> None
         assert [row["status"] for row in found].count("converged") == len(found) - 4 == 5
 
 
-def test_files_are_read_as_the_experiment_says(tmp_path: Path) -> None:
+def test_files_are_read_as_the_experiment_says(tmp_path):
     (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i}\n" for i in range(20)))
     text = "name: t\ndatasets: [{name: rows.svm, rows: 100}]\nmethods: [{name: fw, tolerance: 0.1}]\n"
     for more in ("", "zero_based: true\ntest_rows: 5\n", "scale: '[0,1]'\n"):
@@ -276,7 +274,7 @@ def test_files_are_read_as_the_experiment_says(tmp_path: Path) -> None:
     assert len({row["data_sha256"] for row in rows(tmp_path)}) == 3
 
 
-def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path: Path) -> None:
+def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path):
     for name, rows_of in (("a", range(20)), ("b", range(20, 30))):
         lines = "".join(f"{i},{'yes' if i % 3 else 'no'}\n" for i in rows_of)
         (tmp_path / f"{name}.csv").write_text("width,kind\n" + lines)
@@ -287,7 +285,7 @@ def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path: Path) -> Non
     assert rows(tmp_path)[0]["test_accuracy"] != ""
 
 
-def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path: Path) -> None:
+def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path):
     for name, text in (("one", "1 1:1\n1 1:2\n"), ("empty", ""), ("nan", "1 1:nan\n-1 1:2\n")):
         (tmp_path / f"{name}.svm").write_text(text)
     text = QUICK.replace("[wdbc]", "[one.svm, usps-ext, empty.svm, w2a, nan.svm]")
@@ -324,16 +322,14 @@ def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path: Pat
         (QUICK, ("--workers", "2", "--scheduler", "tcp://x:1"), 2, "give --workers or --scheduler, not both"),
     ],
 )
-def test_mistakes_are_one_line(
-    tmp_path: Path, text: str, options: tuple[str, ...], code: int, said: str
-) -> None:
+def test_mistakes_are_one_line(tmp_path, text, options, code, said):
     found, out, err = here(tmp_path, text, *options)
     assert (found, out) == (code, "")
     assert said in err.splitlines()[-1]
     assert rows(tmp_path) == []
 
 
-def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tmp_path: Path) -> None:
+def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tmp_path):
     other = "name: other\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
     asked = other.replace("other", "first") + "protocol: fw-svms\n"
     for text in (asked, other, asked, other):
@@ -348,7 +344,7 @@ def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tm
     assert ran == {"first": "fw-svms", "other": "default"}
 
 
-def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: Path) -> None:
+def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path):
     text = (
         "name: trial\ndatasets: [wdbc]\nmethods: [fw, {name: fw, limits: {iterations: 5}}]\ntolerance: 0.1\n"
     )

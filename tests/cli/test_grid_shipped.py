@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fwsvm.experiments import config, shipped
+from fwsvm.experiments import config
 from tests.cli.running import rows, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -19,7 +19,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_list_has_every_file_with_its_profiles_and_a_sentence() -> None:
+def test_the_list_has_every_file_with_its_profiles_and_a_sentence():
     lines = run("grid", "--list").output.splitlines()
     names = [line.split()[0] for line in lines[::2]]
     assert names == sorted(file.stem for file in CONFIGS.glob("*.yaml"))
@@ -29,19 +29,19 @@ def test_the_list_has_every_file_with_its_profiles_and_a_sentence() -> None:
     assert lines[2 * names.index("web")] == "web  (profiles: smoke, small, paper)"
 
 
-def test_a_name_runs_the_shipped_experiment_in_an_empty_folder(empty_folder: Path) -> None:
+def test_a_name_runs_the_shipped_experiment_in_an_empty_folder(empty_folder):
     done = run(*SMOKE)
     assert done.exit_code == 0, done.output
     assert {row["experiment"] for row in rows(empty_folder / "results" / "quickstart")} == {"quickstart"}
 
 
-def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder: Path) -> None:
+def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder):
     (empty_folder / "quickstart").write_text("name: own\ndatasets: [wdbc]\nmethods: [fw]\n", "utf-8")
     assert "1 runs" in run("grid", "quickstart", "--dry-run").output
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in CONFIGS.glob("*.yaml")))
-def test_a_copy_is_the_experiment_itself(name: str, empty_folder: Path) -> None:
+def test_a_copy_is_the_experiment_itself(name, empty_folder):
     assert run("grid", "--copy", name).exit_code == 0
     assert {copy.name for copy in empty_folder.iterdir()} >= {f"{name}.yaml"}
     assert all(
@@ -50,7 +50,7 @@ def test_a_copy_is_the_experiment_itself(name: str, empty_folder: Path) -> None:
     assert config.load(empty_folder / f"{name}.yaml") == config.load(CONFIGS / f"{name}.yaml")
 
 
-def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path) -> None:
+def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder):
     (empty_folder / "web.yaml").write_text("mine", "utf-8")
     done = run("grid", "--copy", "swap")  # extends web
     assert (done.exit_code, "web.yaml exists already" in done.stderr) == (2, True)
@@ -82,14 +82,14 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path)
         (("quickstart", "--only", "method=fw,dataset=x*"), "it has wdbc, digits"),
     ],
 )
-def test_what_is_no_experiment_and_no_part_of_one_is_said(words: tuple[str, ...], said: str) -> None:
+def test_what_is_no_experiment_and_no_part_of_one_is_said(words, said):
     done = run("grid", *words)
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stderr.startswith("fwsvm: ")
 
 
-def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder: Path) -> None:
+def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder):
     assert run(*SMOKE, "--out", "whole").exit_code == 0
     assert (
         run(*SMOKE, "--out", "part", "--only", "method=sw*,dataset=wdbc", "--only", "method=fw").exit_code
@@ -103,13 +103,3 @@ def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder: P
     assert yaml.safe_load(said[0]) == yaml.safe_load(said[1])  # so that both can be merged
     assert "--only method=fw" in said[1].splitlines()[0]
     assert run("merge", "part", "whole", "--out", "both").exit_code == 0
-
-
-def test_the_package_has_its_experiments_where_a_wheel_puts_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed = tmp_path / "site-packages" / "fwsvm" / "experiments"
-    (installed / "configs").mkdir(parents=True)
-    (installed / "configs" / "mine.yaml").write_text("# Mine.\nname: mine\n", "utf-8")
-    monkeypatch.setattr(shipped, "__file__", str(installed / "shipped.py"))
-    assert [(one.name, one.about) for one in shipped.shipped_experiments()] == [("mine", "Mine.")]

@@ -28,16 +28,14 @@ def by_penalty(folder: Path, method: str) -> dict[float, dict[str, str]]:
 
 
 @pytest.mark.parametrize("method", ["avsf", "liblinear"])
-def test_runs_go_up_in_c_and_all_but_the_first_say_that_they_share(warm: Path, method: str) -> None:
+def test_runs_go_up_in_c_and_all_but_the_first_say_that_they_share(warm, method):
     runs = [row for row in rows(warm) if row["method"] == method]
     assert [float(row["C"]) for row in runs] == [1e-8, 1e-7, 1e-6]
     assert [row["shared"] for row in runs] == ["false", "true", "true"]
     assert all(row["role"] == "final" and row["certified"] == "true" for row in runs)
 
 
-def test_warm_runs_reach_the_same_value_and_only_the_first_is_the_same_run(
-    warm: Path, tmp_path: Path
-) -> None:
+def test_warm_runs_reach_the_same_value_and_only_the_first_is_the_same_run(warm, tmp_path):
     assert here(tmp_path, COLD)[0] == 0
     for method in ("avsf", "liblinear"):
         a, b = by_penalty(warm, method), by_penalty(tmp_path, method)
@@ -47,9 +45,7 @@ def test_warm_runs_reach_the_same_value_and_only_the_first_is_the_same_run(
             assert b[C]["shared"] == "false"
 
 
-def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm_runs_start(
-    warm: Path, tmp_path: Path
-) -> None:
+def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm_runs_start(warm, tmp_path):
     (tmp_path / "out").mkdir()
     lines = (warm / "out" / "runs.csv").read_text().splitlines()
     (tmp_path / "out" / "runs.csv").write_text("\n".join(lines[:-1]) + "\n")  # liblinear lacks its last C
@@ -73,7 +69,7 @@ def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm
         (WARM.replace("true", "7"), "methods[0].warm_start must be true or false, not 7"),
     ],
 )
-def test_what_cannot_start_warm_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_what_cannot_start_warm_is_refused_with_its_line(tmp_path, text, said):
     code, _, err = here(tmp_path, text)
     assert code == 2
     assert said in err

@@ -34,7 +34,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("kernels") / "60.svm", 60)
 
 
-def test_all_kernels_are_listed_in_order_and_people_are_told_the_same(listed: dict[str, dict]) -> None:
+def test_all_kernels_are_listed_in_order_and_people_are_told_the_same(listed):
     assert list(listed) == sorted(KERNELS)
     lines = done("kernels").stdout.splitlines()
     heads = [line for line in lines if not line.startswith(" ")]
@@ -46,9 +46,7 @@ def test_all_kernels_are_listed_in_order_and_people_are_told_the_same(listed: di
 
 @each_kernel
 @pytest.mark.parametrize("parameter", GIVEN)
-def test_a_kernel_takes_the_parameters_that_are_listed_and_no_others(
-    listed: dict[str, dict], file: Path, kernel: str, parameter: str
-) -> None:
+def test_a_kernel_takes_the_parameters_that_are_listed_and_no_others(listed, file, kernel, parameter):
     words = f"--kernel {kernel} --tol 0.1 --{parameter} {GIVEN[parameter]}"
     if parameter in listed[kernel]["parameters"]:
         assert row_of(file, words)[parameter] == float(GIVEN[parameter])
@@ -58,9 +56,7 @@ def test_a_kernel_takes_the_parameters_that_are_listed_and_no_others(
 
 
 @each_kernel
-def test_a_width_that_is_not_given_is_that_of_the_formula(
-    listed: dict[str, dict], file: Path, kernel: str
-) -> None:
+def test_a_width_that_is_not_given_is_that_of_the_formula(listed, file, kernel):
     widths = listed[kernel]["widths"]
     for rule, formula in widths.items():
         row = row_of(file, f"--kernel {kernel} --tol 0.1" + f" --width-rule {rule}" * (len(widths) > 1))

@@ -26,7 +26,7 @@ def half(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return site
 
 
-def test_training_is_reported_and_the_test_accuracy_is_empty(half: Site) -> None:
+def test_training_is_reported_and_the_test_accuracy_is_empty(half):
     found = done("train", "tiny", "--json")
     row = json.loads(found.stdout)
     assert row["status"] == "converged"
@@ -38,7 +38,7 @@ def test_training_is_reported_and_the_test_accuracy_is_empty(half: Site) -> None
     assert "fwsvm data add tiny FILE" in notice
 
 
-def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Path) -> None:
+def test_test_rows_that_come_later_are_another_data_set(half, tmp_path):
     lacking = data.load("tiny")
     (tmp_path / "t.t").write_bytes(TEST)
     done("data", "add", "tiny", tmp_path / "t.t")
@@ -49,15 +49,13 @@ def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Pa
     assert whole.fingerprint != lacking.fingerprint
 
 
-def test_folds_need_no_test_rows(half: Site) -> None:
+def test_folds_need_no_test_rows(half):
     said = json.loads(done("cv", "tiny", "--folds", "2", "--json").stdout)
     assert all(row["test_accuracy"] is not None for row in said["rows"])
     assert not any(SAID in row["message"] for row in said["rows"])
 
 
-def test_fetch_and_a_split_need_every_file(
-    half: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fetch_and_a_split_need_every_file(half, tmp_path, monkeypatch):
     assert "HTTP status 404" in done("data", "fetch", "tiny", code=3).stderr
     text = lockfile.lock_path().read_text("utf-8")
     path = tmp_path / "split.lock"

@@ -1,13 +1,11 @@
 """``fwsvm plot``: what it draws, says and refuses, on folders as `fwsvm grid` writes them."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.running import run
 
 
-def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
+def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     result = run("plot", folder, "--figure", "ranks", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
     assert result.exit_code == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -18,9 +16,7 @@ def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path:
 
 
 @pytest.mark.parametrize("measure", ["speedup", "relative-accuracy"])
-def test_measures_over_a_baseline_are_drawn_and_not_tested(
-    measure: str, folder: Path, tmp_path: Path
-) -> None:
+def test_measures_over_a_baseline_are_drawn_and_not_tested(measure, folder, tmp_path):
     assert run("plot", folder, "--measure", measure, "-o", tmp_path).exit_code == 0
     drawn = {path.stem for path in tmp_path.iterdir()}
     assert f"series-{measure}" in drawn
@@ -30,7 +26,7 @@ def test_measures_over_a_baseline_are_drawn_and_not_tested(
     assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is relative to a baseline")
 
 
-def test_a_data_set_that_is_not_there_is_named_beside_one_that_is(folder: Path, tmp_path: Path) -> None:
+def test_a_data_set_that_is_not_there_is_named_beside_one_that_is(folder, tmp_path):
     refused = run("plot", folder, "--dataset", "usps", "--dataset", "nosuch", "-o", tmp_path / "out")
     assert refused.exit_code == 2
     assert refused.stderr.startswith("fwsvm: --dataset 'nosuch': not in these results; there are ")

@@ -57,9 +57,7 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("baseline", ["cvm", "fw"])
-def test_a_speed_up_is_over_the_baseline(
-    adult: Path, tmp_path: Path, drawn: dict[str, Drawing], baseline: str
-) -> None:
+def test_a_speed_up_is_over_the_baseline(adult, tmp_path, drawn, baseline):
     words = (
         "--measure",
         "speedup",
@@ -78,29 +76,7 @@ def test_a_speed_up_is_over_the_baseline(
     assert f"speed-up over {baseline.upper()} against the number of training rows" in said.output
 
 
-@pytest.mark.parametrize("against", ["time", "iteration"])
-def test_convergence_is_drawn_against_what_is_asked(
-    adult: Path, tmp_path: Path, drawn: dict[str, Drawing], against: str
-) -> None:
-    words = ("--against", against) * (against != "time")
-    said = done(
-        "plot", adult, "--figure", "convergence", "--dataset", "a2a", *words, "-f", "svg", "-o", tmp_path
-    )
-    panel, title = (
-        drawn["convergence-a2a"].figure.axes[0],
-        {"time": "training time (s)", "iteration": "iterations"},
-    )
-    assert panel.get_xlabel() == title[against]
-    for label, (x, y) in curves(drawn["convergence-a2a"]).items():
-        end = SECONDS[label.lower()][1] if against == "time" else 100
-        assert (x[0], x[-1]) == pytest.approx((0.1 * end if against == "time" else 1, end))
-        assert (y[0], y[-1]) == (9.0, 1.0)
-    assert f"duality gap against {'time' if against == 'time' else 'iterations'}" in said.output
-
-
-def test_a_window_has_the_first_and_the_last_iterations(
-    adult: Path, tmp_path: Path, drawn: dict[str, Drawing]
-) -> None:
+def test_a_window_has_the_first_and_the_last_iterations(adult, tmp_path, drawn):
     said = done(
         "plot",
         adult,

@@ -46,7 +46,7 @@ def trained(file: Path, machine: Path, *more: str) -> dict[str, object]:
     return found
 
 
-def test_values_give_the_machine_that_rows_give(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_values_give_the_machine_that_rows_give(files, tmp_path):
     given = trained(files[0], tmp_path / "given", "--kernel", "precomputed")
     made = trained(files[2], tmp_path / "made", "--gamma", "0.25")
     assert given["certified"] is made["certified"] is True
@@ -55,7 +55,7 @@ def test_values_give_the_machine_that_rows_give(files: tuple[Path, Path, Path], 
     assert given["train_accuracy"] == pytest.approx(made["train_accuracy"], abs=0.011)
 
 
-def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_libsvm_says_the_same_of_our_model(files, tmp_path):
     svm = pytest.importorskip("libsvm.svmutil")
     trained(files[0], tmp_path / "m", "--kernel", "precomputed", "--probability")
     y, X = svm.svm_read_problem(str(files[1]))
@@ -71,7 +71,7 @@ def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, Path], tmp_p
     np.testing.assert_allclose(likely["probabilities"], values, rtol=1e-9, atol=1e-12)
 
 
-def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_we_say_the_same_of_libsvms_model(files, tmp_path):
     svm = pytest.importorskip("libsvm.svmutil")
     y, X = svm.svm_read_problem(str(files[0]))
     problem = svm.svm_problem(y, X, isKernel=True)
@@ -99,9 +99,7 @@ def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, Path], tmp_pa
         (("train", "KERNEL", "--kernel", "precomputed", "--test", "ROWS"), 3, "row 1 has no number 0:i, but rows for"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_said(
-    files: tuple[Path, Path, Path], tmp_path: Path, words: tuple[str, ...], code: int, why: str
-) -> None:
+def test_what_does_not_go_together_is_said(files, tmp_path, words, code, why):
     if "MACHINE" in words:
         trained(files[0], tmp_path / "m", "--kernel", "precomputed")
     places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}

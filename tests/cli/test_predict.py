@@ -162,7 +162,7 @@ def test_a_model_of_two_thousand_million_features_predicts(folder):
     assert run(folder, "huge", "rows").stdout == (folder / "said").read_text()
 
 
-def test_svm_predicts_order_of_files_is_answered_with_ours(folder: Path) -> None:
+def test_svm_predicts_order_of_files_is_answered_with_ours(folder):
     result = run(folder, "rows", "model", "labels")
     assert result.exit_code == 2
     assert f"the model comes first: fwsvm predict {folder / 'model'} {folder / 'rows'}" in result.stderr

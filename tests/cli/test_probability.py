@@ -55,7 +55,7 @@ def predicted(machine: Path, data: Path) -> tuple[list[str], list[str], np.ndarr
     return head[1:], [words[0] for words in lines], np.array([words[1:] for words in lines], dtype=float)
 
 
-def test_probabilities_are_near_the_true_ones(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+def test_probabilities_are_near_the_true_ones(files, machine):
     classes, labels, found = predicted(machine, files[1])
     K = found.shape[1]
     true = files[2][:, [K - int(name) for name in classes]]
@@ -64,7 +64,7 @@ def test_probabilities_are_near_the_true_ones(files: tuple[Path, Path, np.ndarra
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+def test_libsvm_says_the_same_of_our_model(files, machine):
     svm = pytest.importorskip("libsvm.svmutil")
     classes, labels, found = predicted(machine, files[1])
     y, X = svm.svm_read_problem(str(files[1]))
@@ -75,7 +75,7 @@ def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, np.ndarray],
     np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
 
 
-def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, np.ndarray], tmp_path: Path) -> None:
+def test_we_say_the_same_of_libsvms_model(files, tmp_path):
     svm = pytest.importorskip("libsvm.svmutil")
     svm.svm_save_model(
         str(tmp_path / "m"), svm.svm_train(*svm.svm_read_problem(str(files[0])), "-b 1 -g 0.25 -q")
@@ -88,7 +88,7 @@ def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, np.ndarray], 
     np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
 
 
-def test_what_has_no_probabilities_is_refused_before_training(tmp_path: Path) -> None:
+def test_what_has_no_probabilities_is_refused_before_training(tmp_path):
     made = str(tmp_path / "made")
     done = run("train", "wdbc", "--offline", "--method", "avsf", "--probability", "--model", made)
     assert (done.exit_code, "--probability is for kernel methods" in done.stderr) == (2, True)
@@ -103,9 +103,7 @@ def test_what_has_no_probabilities_is_refused_before_training(tmp_path: Path) ->
     assert run("predict", "m", "d", "--probability", "--decision").exit_code == 2
 
 
-def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machine(
-    files: tuple[Path, Path, np.ndarray],
-) -> None:
+def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machine(files):
     data = load(str(files[0]))
     result, _ = run_one(LocalRows(data), Settings(method="fw", tolerance=0.1))
     rows = data.train.X, encode(data.train.labels, data.classes), result

@@ -19,9 +19,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("protocol", "samples", "levels"), [("paper", 7, 1), ("libcvm", 7, 7), ("fw-svms", 1, 2)]
 )
-def test_a_protocol_draws_its_samples_at_each_of_its_tolerances(
-    few: Path, protocol: str, samples: int, levels: int
-) -> None:
+def test_a_protocol_draws_its_samples_at_each_of_its_tolerances(few, protocol, samples, levels):
     """From 0.1, halved down to 0.0025, are 7 tolerances, from 0.005 two; each ends after the samples without a step."""
     words = f"-m mfw --protocol {protocol} --gradient computed --stop relative --tol 0.0025"
     usual, given, more = (row_of(few, f"{words} {also}") for also in (
@@ -32,7 +30,7 @@ def test_a_protocol_draws_its_samples_at_each_of_its_tolerances(
     assert drawn == 3 * levels * DRAWN * usual["support_vectors"]
 
 
-def test_the_first_level_is_halved_down_to_the_tolerance(few: Path) -> None:
+def test_the_first_level_is_halved_down_to_the_tolerance(few):
     words = "-m mfw --search sampled --gradient computed --tol 0.1"
     at_once, from_eight = (row_of(few, f"{words} {also}") for also in ("", "--first-level 0.8"))
     assert (at_once["iterations"], from_eight["iterations"]) == (1, 4)
@@ -41,15 +39,13 @@ def test_the_first_level_is_halved_down_to_the_tolerance(few: Path) -> None:
 
 
 @pytest.mark.parametrize(("gradient", "each"), [("computed", DRAWN), ("kept", 0), ("cheaper", 0)])
-def test_candidates_cost_kernel_values_unless_the_gradient_is_kept(
-    few: Path, gradient: str, each: int
-) -> None:
+def test_candidates_cost_kernel_values_unless_the_gradient_is_kept(few, gradient, each):
     words = f"-m mfw --search sampled --tol 0.1 --gradient {gradient}"
     two, five = (row_of(few, f"{words} --retries {count}") for count in (2, 5))
     assert five["kernel_evaluations"] - two["kernel_evaluations"] == 3 * each * two["support_vectors"]
 
 
-def test_candidates_from_outside_the_core_set_leave_no_row_out(tmp_path: Path) -> None:
+def test_candidates_from_outside_the_core_set_leave_no_row_out(tmp_path):
     """With so small a C every row outside is a violator; of a core set of nearly all rows 59 others may find none."""
     words = "-m cvm --protocol paper --retries 1 --stop relative --tol 1e-3 -C 0.001 --gamma 0.5"
     path, found = written(tmp_path / "300.svm", 300), {}

@@ -76,16 +76,14 @@ def assert_trained_by(row: dict, X: object, y: np.ndarray, **settings: object) -
 
 
 @each_option
-def test_an_option_is_in_its_columns_and_is_the_setting_of_python(
-    file: Path, words: str, columns: dict, settings: dict
-) -> None:
+def test_an_option_is_in_its_columns_and_is_the_setting_of_python(file, words, columns, settings):
     row, table = row_of(file, f"--method cvm {words}"), load(str(file)).train
     assert {name: row[name] for name in columns} == columns
     assert_trained_by(row, table.X, table.labels, **settings)
 
 
 @pytest.mark.parametrize(("words", "columns", "settings"), OPTIONS[::4])
-def test_every_fold_is_trained_by_the_option(file: Path, words: str, columns: dict, settings: dict) -> None:
+def test_every_fold_is_trained_by_the_option(file, words, columns, settings):
     words = f"--json --offline --folds 2 --threads 1 -m cvm {words}"
     rows = json.loads(done("cv", *words.split(), file).stdout)["rows"]
     data = load(str(file))
@@ -100,12 +98,12 @@ def test_every_fold_is_trained_by_the_option(file: Path, words: str, columns: di
     ("words", "C", "gamma"),
     [("--lambda 0.004 --gamma 0.3", 1.0 / (60 * 0.004), 0.3), ("-C 3 --sigma2 2.5", 3.0, 0.2)],
 )
-def test_penalty_and_width_are_those_of_the_formulas(file: Path, words: str, C: float, gamma: float) -> None:
+def test_penalty_and_width_are_those_of_the_formulas(file, words, C, gamma):
     optimum = naive.least_objective("rbf", *overlapping(60), C, gamma)
     assert row_of(file, f"--tol 1e-6 {words}")["objective"] == pytest.approx(optimum, rel=2e-6)
 
 
 @pytest.mark.parametrize(("protocol", "factor"), [("paper", 0.5), ("libcvm", 2.0), ("fw-svms", 2.0)])
-def test_a_protocol_has_its_width(file: Path, protocol: str, factor: float) -> None:
+def test_a_protocol_has_its_width(file, protocol, factor):
     mean = pdist(overlapping(60)[0], "sqeuclidean").mean()
     assert row_of(file, f"-m fw --protocol {protocol}")["gamma"] == pytest.approx(factor / mean)

@@ -1,7 +1,6 @@
 """Mistakes that a first visitor made: each is answered in one sentence, and nothing is lost."""
 
 import json
-import os
 import re
 import tempfile
 from pathlib import Path
@@ -88,32 +87,6 @@ def test_a_cache_that_is_a_file_is_one_line(rows, monkeypatch):
     monkeypatch.setenv("FWSVM_CACHE", str(rows))
     line = refused("data", "lock", "a9a", code=3)
     assert line == f"fwsvm: {rows / 'data' / 'a9a' / 'libsvm'}: Not a directory\n"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "train {}", "train --test {} rows", "cv {}", "easy {}", "predict {} rows", "check {}",
-        "summary {}", "scale {}", "scale -r {} rows", "subset {} 10 new", "data add mine {}",
-    ],
-)  # fmt: skip
-def test_a_folder_that_may_not_be_entered_is_one_line(rows, monkeypatch, words):
-    """Whoever runs the tests may enter every folder, if that is root."""
-    locked = rows.parent / "locked"
-
-    def denied(call):
-        def checked(path, *given, **named):
-            if isinstance(path, (str, Path)) and locked in Path(path).parents:
-                raise PermissionError(13, "Permission denied", str(path))
-            return call(path, *given, **named)
-
-        return checked
-
-    for name in ("stat", "lstat", "open", "mkdir"):
-        monkeypatch.setattr(os, name, denied(getattr(os, name)))
-    monkeypatch.setattr("builtins.open", denied(open))
-    (line,) = refused(*words.format(locked / "rows").split(), code=3).splitlines()
-    assert re.fullmatch(f"fwsvm: {locked}/rows[a-z./-]*: Permission denied", line)
 
 
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):

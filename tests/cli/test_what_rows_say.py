@@ -26,14 +26,14 @@ def grid(folder: Path, text: str, *options: str | Path) -> tuple[Result, list[di
     return done, list(csv.DictReader(runs.read_text().splitlines())) if runs.exists() else []
 
 
-def test_a_row_names_the_source_of_its_data(tmp_path: Path) -> None:
+def test_a_row_names_the_source_of_its_data(tmp_path):
     row_of = json.loads(run("train", "--json", "--offline", "-m", "swap", "wdbc").stdout)
     assert row_of["source"] == fwsvm.data.load("wdbc").source != ""
     _, rows = grid(tmp_path, GRID.format("wdbc"))
     assert [each["source"] for each in rows] == [row_of["source"]]
 
 
-def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path: Path) -> None:
+def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path):
     (tmp_path / "far.svm").write_text("".join(f"{1 - 2 * (i % 2)} 1:{i + 1}e30\n" for i in range(6)))
     done, rows = grid(tmp_path, GRID.format(tmp_path / "far.svm"))
     assert done.exit_code == 4
@@ -41,7 +41,7 @@ def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path
     assert "scale the data first" in rows[0]["message"]
 
 
-def test_a_run_that_an_error_ends_has_its_object(tmp_path: Path) -> None:
+def test_a_run_that_an_error_ends_has_its_object(tmp_path):
     done = run("train", "--json", "-m", "wolfe", "--cache-mb", "1", "synthetic:gaussians?rows=3000")
     assert done.exit_code == 2
     found = json.loads(done.stdout)
@@ -49,7 +49,7 @@ def test_a_run_that_an_error_ends_has_its_object(tmp_path: Path) -> None:
     assert found["message"] in " ".join(done.stderr.split())
 
 
-def test_the_meb_rule_says_what_its_tolerance_is_a_part_of(tmp_path: Path) -> None:
+def test_the_meb_rule_says_what_its_tolerance_is_a_part_of(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.where(np.arange(20) % 2, 1, -1)
     lines = [
@@ -80,12 +80,12 @@ def test_the_meb_rule_says_what_its_tolerance_is_a_part_of(tmp_path: Path) -> No
     assert f"Delta^2 = max K~_ii = {own.max() + 1 + 1 / 0.4:.6g}" in weighted.stdout
 
 
-def test_the_order_of_ten_classes_is_told() -> None:
+def test_the_order_of_ten_classes_is_told():
     said = " ".join(run("train", "-m", "swap", "--tol", "0.5", "digits").stdout.split())
     assert f"10 ({', '.join(fwsvm.data.load('digits').classes)})" in said
 
 
-def test_all_runs_that_are_trained_together_are_shared(tmp_path: Path) -> None:
+def test_all_runs_that_are_trained_together_are_shared(tmp_path):
     lines = [f"{i % 3} 1:{i % 7} 2:{(i * 5) % 11}\n" for i in range(60)]
     (tmp_path / "three.svm").write_text("".join(lines))
     text = GRID.format(tmp_path / "three.svm").replace("swap", "auto")
