@@ -36,7 +36,7 @@ def assert_ends_at(row: dict, lines: list[dict[str, str]], *, within: float) -> 
 
 
 @pytest.mark.parametrize("method", [*SIMPLEX, *LINEAR, "wolfe", "scs"])
-def test_a_trace_rises_in_iterations_and_ends_at_what_is_reported(tmp_path: Path, method: str) -> None:
+def test_a_trace_rises_in_iterations_and_ends_at_what_is_reported(tmp_path, method):
     row, lines = traced(tmp_path, "--method", method)
     assert row["status"] == "converged"
     iterations, seconds = ([float(line[name]) for line in lines] for name in ("iteration", "seconds"))
@@ -47,12 +47,12 @@ def test_a_trace_rises_in_iterations_and_ends_at_what_is_reported(tmp_path: Path
 
 
 @pytest.mark.parametrize("method", SIMPLEX)
-def test_without_a_final_gap_the_last_line_is_what_is_reported(tmp_path: Path, method: str) -> None:
+def test_without_a_final_gap_the_last_line_is_what_is_reported(tmp_path, method):
     assert_ends_at(*traced(tmp_path, "--method", method, "--no-final-gap"), within=0.0)
 
 
 @pytest.mark.parametrize("method", ["fw", "mfw", "swap"])
-def test_a_run_that_a_limit_ends_has_its_end_in_the_trace(tmp_path: Path, method: str) -> None:
+def test_a_run_that_a_limit_ends_has_its_end_in_the_trace(tmp_path, method):
     row, lines = traced(tmp_path, "--method", method, "--max-iterations", 300)
     assert (row["status"], row["iterations"]) == ("max_iterations", 300)
     assert_ends_at(row, lines, within=1e-6)
@@ -60,16 +60,14 @@ def test_a_run_that_a_limit_ends_has_its_end_in_the_trace(tmp_path: Path, method
 
 @pytest.mark.parametrize("words", ["--max-iterations 300", "--no-final-gap"])
 @pytest.mark.parametrize("method", LINEAR)
-def test_a_linear_run_without_a_check_at_its_end_has_its_end_in_the_trace(
-    tmp_path: Path, method: str, words: str
-) -> None:
+def test_a_linear_run_without_a_check_at_its_end_has_its_end_in_the_trace(tmp_path, method, words):
     row, lines = traced(tmp_path, "--method", method, *words.split())
     assert int(lines[-1]["iteration"]) == row["iterations"]
     if row["gap_kind"] == "exact":  # without a check the row has the numbers that the method keeps
         assert_ends_at(row, lines, within=1e-6)
 
 
-def test_a_gap_that_is_not_known_is_an_empty_field(tmp_path: Path) -> None:
+def test_a_gap_that_is_not_known_is_an_empty_field(tmp_path):
     row, lines = traced(tmp_path, "--method", "pegasos", "--max-iterations", 300)
     assert [line["gap"] for line in lines] == [""] * len(lines)
     assert int(lines[-1]["iteration"]) == row["iterations"] == 300
