@@ -48,18 +48,29 @@ class CopyWriter:
     def add(self, X: RowMatrix) -> None:
         """Append rows; all are dense or all are sparse, and sparse ones may have fewer features than others."""
         if isinstance(X, csr_array):
-            self._append("data", X.data, np.float64)
-            self._append("indices", X.indices, np.int32)
-            self.lengths.append(np.diff(X.indptr))
+            self.add_sparse(X.data, X.indices, X.indptr, X.shape[1])
         else:
             self._append("X", X, np.float64)
-        self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
+            self.rows, self.features = self.rows + X.shape[0], X.shape[1]
 
-    def begin_again(self) -> Callable[[RowMatrix], None]:
-        """Drop what was written and return `add`."""
+    def add_sparse(
+        self,
+        data: NDArray[np.float64],
+        indices: NDArray[np.integer],
+        indptr: NDArray[np.integer],
+        features: int,
+    ) -> None:
+        """Append sparse rows."""
+        self._append("data", data, np.float64)
+        self._append("indices", indices, np.int32)
+        self.lengths.append(np.diff(indptr))
+        self.rows, self.features = self.rows + len(indptr) - 1, max(self.features, features)
+
+    def begin_again(self) -> Callable[[Any], None]:
+        """Drop what was written and return what takes the pieces of a file."""
         self.close()
         self.__init__(self.folder)  # type: ignore[misc]
-        return self.add
+        return lambda piece: self.add_sparse(*piece[:4])
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
         if name not in self.files:

@@ -131,10 +131,9 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
     """
     data = _bytes(partition)
     digest = hashlib.sha256(data).hexdigest()
-    text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
     base = partition.zero_based
     try:
-        table, notices = svmlight.parse(partition.path, text, zero_based=base, unlabelled=unlabelled)
+        table, notices = svmlight.parse(partition.path, data, zero_based=base, unlabelled=unlabelled)
     except NoRowsError:
         table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
     except FormatError as error:

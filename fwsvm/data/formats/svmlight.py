@@ -6,10 +6,10 @@ blanks between tokens and after a colon, both kinds of line ends, a missing last
 notice), and compression around it all. Every number becomes the double that Python's ``float`` returns.
 """
 
-import math
+import io
+import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,50 +18,216 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
-from fwsvm.data.formats import svmlight_parser as parser
 from fwsvm.data.formats.svmlight_errors import (
-    NOT_FINITE,
-    QUOTED,
     FormatError,
     NoRowsError,
-    explain,
-    is_index_zero,
+    beyond_libsvm,
+    entry_reason,
+    label_reason,
     line_number,
+    shown_token,
     token_at,
 )
-from fwsvm.data.formats.svmlight_parser import POSITION_BITS, Rules
+from fwsvm.data.formats.svmlight_parser import UNLABELLED, RowBuffers, parse_rows
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_files import lines_in_pieces
-from fwsvm.data.labels import EXACT_WHOLE, number, objection, of_names
+from fwsvm.data.formats.text_files import TextLines, lines_of, open_text
+from fwsvm.data.labels import of_names
 
 __all__ = ["parse", "problems", "read", "tables", "write"]
 
-NUMBER_BYTES = frozenset(b"+-.0123456789eE")
 NO_LAST_NEWLINE = "missing a newline character in the end"
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
-
-AddRows = Callable[[csr_array], None]
+HEAD_BYTES = 4096
+MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
+SUSPECT = re.compile(
+    rb"#|qid:|^[ \t\v\f\r]*\n", re.MULTILINE
+)  # what LIBSVM may refuse of lines that are read
+INDEX_ZERO = re.compile(rb"0+:")
+POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
 
 
 class Piece(NamedTuple):
-    """The rows of some lines of a file.
+    """The rows of some lines of a file, as of a `csr_array`.
 
     Attributes
     ----------
-    X : csr_array of float64, shape (m, 1 + the largest index)
-    labels : ndarray of float64, or list of str, m of them; NaN for rows without labels
-    skipped, queries : int, empty lines, and ``qid:``
+    data, indices : ndarray of float64 and of int32, shape (z,)
+    indptr : ndarray of int64, shape (m + 1,)
+    width : int, 1 + the largest index
+    codes : ndarray of int32, shape (m,), numbers of the rows' labels; empty where they have none
     """
 
-    X: csr_array
-    labels: NDArray[np.float64] | list[str]
-    skipped: int
-    queries: int
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    width: int
+    codes: NDArray[np.int32]
 
 
-class _ReadAgainError(Exception):
-    """The file is to be read from its beginning: its indices start at 0, or its labels are text."""
+AddPiece = Callable[[Piece], None]
+
+
+class _ZeroIndexError(Exception):
+    """An index is 0 where they were taken to start at 1."""
+
+
+class _Reader:
+    """Reads the pieces of a file one after the other.
+
+    Attributes
+    ----------
+    names : dict of str to int
+        The labels so far, as they are written, and their numbers.
+    labelled : bool or None
+        Whether the rows have labels; None before the first row.
+    rows, width, lines, empty, queries : int
+        Counts of what was read: rows, features, lines, and empty lines and ``qid:`` that were skipped.
+    """
+
+    def __init__(
+        self, path: str | Path, *, zero_based: bool, unlabelled: bool, may_restart: bool = False
+    ) -> None:
+        self.path, self.zero_based = path, zero_based
+        self._unlabelled, self._may_restart = unlabelled, may_restart
+        self.names: dict[str, int] = {}
+        self.labelled: bool | None = None
+        self.rows = self.width = self.lines = self.empty = self.queries = 0
+        self._words = np.zeros(MOST_WORDS, np.uint64)
+        self._codes: list[int] = []  # of the names that the words are
+        self._buffers = self._allocate(0)
+
+    def _allocate(self, size: int) -> RowBuffers:
+        """Return arrays for all rows and entries that a text may hold; what is not used of them takes no memory."""
+        values = np.empty(size // 4 + 1)
+        indices = np.empty(len(values), np.int32)
+        indptr, labels = np.zeros(size // 2 + 2, np.int64), np.empty(size // 2 + 1, np.int64)
+        return RowBuffers(indptr, labels, indices, values, values.view(np.int64), self._words)
+
+    def pieces(self, texts: Iterator[TextLines]) -> Iterator[Piece]:
+        """Yield the rows of each text that has any; the arrays are valid until the next one.
+
+        `FormatError` names the line of the file, counted over all texts.
+        """
+        for text, _ in texts:
+            if self._may_restart and not self.lines and looks_zero_based(text[:HEAD_BYTES].data):
+                raise _ZeroIndexError
+            try:
+                piece = self._parse(text)
+            except FormatError as error:
+                raise FormatError(self.path, error.line + self.lines, error.why) from None
+            if len(piece.indptr) > 1:
+                yield piece
+        if not self.rows:
+            raise NoRowsError(self.path, 1, "the file has no rows")
+
+    def _parse(self, text: NDArray[np.uint8]) -> Piece:
+        if len(self._buffers.values) <= len(text) // 4:
+            self._buffers = self._allocate(len(text))
+        rows = self._buffers
+        stopped, m, z, width, known, unread, empty, queries, lines = parse_rows(
+            text, int(not self.zero_based), self._unlabelled, len(self._codes), rows
+        )
+        codes = self._read_labels(text, rows.labels[:m], known)
+        if stopped >= 0:
+            if self._may_restart and INDEX_ZERO.match(text.data, stopped):
+                raise _ZeroIndexError
+            why = entry_reason(text, stopped, zero_based=self.zero_based)
+            raise FormatError(self.path, line_number(text, stopped), why)
+        if unread:
+            self._read_values(text, rows.values[:z], rows.bits[:z])
+        self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
+        self.empty, self.queries = self.empty + empty, self.queries + queries
+        return Piece(rows.values[:z], rows.indices[:z], rows.indptr[: m + 1], width, codes)
+
+    def _read_labels(
+        self, text: NDArray[np.uint8], labels: NDArray[np.int64], known: int
+    ) -> NDArray[np.int32]:
+        """Return the numbers of the rows' names; `FormatError` where a label is none, or only some rows have one."""
+        if len(labels):
+            bare = labels == UNLABELLED
+            self.labelled = not bare[0] if self.labelled is None else self.labelled
+            if (bare == self.labelled).any():
+                row = int(np.argmax(bare == self.labelled))
+                lacks = (
+                    "has no label, but rows above have one"
+                    if bare[row]
+                    else "has a label, but rows above have none"
+                )
+                raise FormatError(self.path, _line_of_row(text, row), f"the row {lacks}")
+            if bare[0]:
+                return np.zeros(0, np.int32)
+        for code in range(len(self._codes), known):
+            word = int(self._words[code]).to_bytes(8, "big").lstrip(b"\0")
+            self._codes.append(self._number_of(word, text, labels, code))
+        codes = np.array(self._codes or [0], np.int32)[np.maximum(labels, 0)]
+        for row in np.flatnonzero(labels < 0).tolist():
+            word = token_at(text, int(~labels[row]))
+            codes[row] = self._number_of(word, text, labels, int(labels[row]))
+        return codes
+
+    def _number_of(self, word: bytes, text: NDArray[np.uint8], labels: NDArray[np.int64], code: int) -> int:
+        name = word.decode("utf-8", "surrogateescape")
+        if name not in self.names and (wrong := label_reason(word)):
+            raise FormatError(self.path, _line_of_row(text, int(np.argmax(labels == code))), wrong)
+        return self.names.setdefault(name, len(self.names))
+
+    def _read_values(
+        self, text: NDArray[np.uint8], values: NDArray[np.float64], bits: NDArray[np.int64]
+    ) -> None:
+        """Replace every NaN by the number at the position in its payload; ``bits`` is the memory of ``values``."""
+        for i in np.flatnonzero(np.isnan(values)):
+            at = int(bits[i] & POSITION_BITS)
+            while text[at] in b" \t":
+                at += 1
+            word = token_at(text, at)
+            values[i] = float(word)
+            if np.isinf(values[i]):
+                why = f"value '{shown_token(word)}' is too large for a double"
+                raise FormatError(self.path, line_number(text, at), why)
+
+    def labels(self, codes: NDArray[np.int32], rows: int) -> NDArray[np.float64] | NDArray[np.str_]:
+        """Return labels of rows by the numbers of their names, NaN where rows have none."""
+        return of_names(list(self.names), codes, str(self.path)) if self.labelled else np.full(rows, np.nan)
+
+    def notices(self) -> Iterator[str]:
+        """Yield what the user should know of what was ignored."""
+        if self.queries:
+            yield f"qid: was ignored in {self.queries} rows"
+        if self.empty and not self.labelled:
+            yield f"{self.empty} empty lines were skipped; a row without a label needs at least one index:value"
+
+    def collect(self, texts: Iterator[TextLines], add: AddPiece) -> tuple[LabelledRows, tuple[str, ...]]:
+        """Give the rows of all pieces to ``add``; return a table without rows but their shape, and notices."""
+        codes = []
+        for piece in self.pieces(texts):
+            add(piece)
+            codes.append(piece.codes)
+        labels = self.labels(np.concatenate(codes), self.rows)
+        shape_only = csr_array((self.rows, self.width), dtype=np.float64)
+        return LabelledRows(shape_only, labels, zero_based=self.zero_based), tuple(self.notices())
+
+
+class _RowsInMemory:
+    """Rows of pieces, appended to arrays with room for ``entries`` of them, which grow where these are more."""
+
+    def __init__(self, entries: int) -> None:
+        self.data, self.indices = np.empty(entries), np.empty(entries, np.int32)
+        self.ends: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+        self.entries = 0
+
+    def add(self, piece: Piece) -> None:
+        start, self.entries = self.entries, self.entries + len(piece.data)
+        for array, part in ((self.data, piece.data), (self.indices, piece.indices)):
+            if len(array) < self.entries:
+                array.resize(2 * self.entries, refcheck=False)
+            array[start : self.entries] = part
+        self.ends.append(piece.indptr[1:] + start)
+
+    def rows(self, features: int) -> csr_array:
+        for array in (self.data, self.indices):
+            array.resize(self.entries, refcheck=False)
+        return canonical_csr(self.data, self.indices, np.concatenate(self.ends), features)
 
 
 def read(
@@ -70,7 +236,7 @@ def read(
     zero_based: bool | None = None,
     unlabelled: bool = False,
     member: str = "",
-    begin: Callable[[], AddRows] | None = None,
+    begin: Callable[[], AddPiece] | None = None,
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read a file into sparse rows and labels.
 
@@ -102,103 +268,37 @@ def read(
     DataError
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
-    base, text_labels = bool(zero_based), False
+    path, base = Path(path), bool(zero_based)
     while True:
-        parts: list[csr_array] = []
-        add = begin() if begin else parts.append
+        found = _Reader(
+            path, zero_based=base, unlabelled=unlabelled, may_restart=zero_based is None and not base
+        )
         try:
-            table, notices = _read(Path(path), member, add, base, zero_based is None, unlabelled, text_labels)
+            with open_text(path, member) as stream:
+                if begin:
+                    table, notices = found.collect(lines_of(path, stream), begin())
+                else:
+                    table, notices = _in_memory(found, lines_of(path, stream), path.stat().st_size // 4)
             break
-        except _ReadAgainError as again:
-            base, text_labels = base or again.args[0] == "base", text_labels or again.args[0] == "labels"
-    if not begin:
-        table = replace(table, X=stacked_csr(parts, table.features))
-    found = (FOUND_ZERO_BASED,) if base and zero_based is None else ()
-    return table, (*found, *notices)
+        except _ZeroIndexError:
+            base = True
+    return table, ((FOUND_ZERO_BASED, *notices) if base and zero_based is None else notices)
 
 
-def _read(
-    path: Path, member: str, add: AddRows, base: bool, guess: bool, unlabelled: bool, text_labels: bool
+def _in_memory(
+    found: _Reader, texts: Iterator[TextLines], entries: int
 ) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Read a file once with these rules; give the rows to ``add``."""
-    rules = Rules(int(not base), unlabelled=unlabelled)
-    numbers: list[NDArray[np.float64]] = []
-    names: dict[str, int] = {}
-    codes: list[NDArray[np.int32]] = []
-    width = rows = skipped = queries = 0
-    bare: bool | None = None
-    for text, before, _ in lines_in_pieces(path, member):
-        if guess and not base and looks_zero_based(text[:4096].tobytes()):
-            raise _ReadAgainError("base")
-        try:
-            piece, piece_is_bare = _parse_piece(
-                path, text, rules, text_labels, may_restart=guess and not base
-            )
-        except NoRowsError:
-            continue
-        except FormatError as error:
-            raise FormatError(path, error.line + before, error.why) from None
-        if bare not in (None, piece_is_bare):
-            raise mixed_labels(path, before + 1, lacks=piece_is_bare)
-        bare = piece_is_bare
-        add(piece.X)
-        if isinstance(piece.labels, list):
-            codes.append(np.array([names.setdefault(name, len(names)) for name in piece.labels], np.int32))
-        else:
-            numbers.append(piece.labels)
-        width, rows = max(width, piece.X.shape[1]), rows + piece.X.shape[0]
-        skipped, queries = skipped + piece.skipped, queries + piece.queries
-    if not rows:
-        raise NoRowsError(path, 1, "the file has no rows")
-    labels = np.concatenate(numbers) if numbers else of_names(list(names), np.concatenate(codes), str(path))
-    shape_only = csr_array((rows, width), dtype=np.float64)
-    return LabelledRows(shape_only, labels, zero_based=base), tuple(_notices(queries, skipped if bare else 0))
-
-
-def stacked_csr(parts: list[csr_array], features: int) -> csr_array:
-    """Return the rows of all parts in order, in ``features`` columns."""
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
-    return canonical_csr(data, indices, indptr, features)
-
-
-def looks_zero_based(head: bytes) -> bool:
-    """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    return ZERO_BASED.search(head) is not None
+    kept = _RowsInMemory(entries)
+    table, notices = found.collect(texts, kept.add)
+    return LabelledRows(kept.rows(table.features), table.labels, zero_based=table.zero_based), notices
 
 
 def parse(
-    path: str | Path, text: NDArray[np.uint8], *, zero_based: bool = False, unlabelled: bool = False
+    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False
 ) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a part of a file, read-only and ending in a newline; lines are counted from its start.
-
-    Raises
-    ------
-    NoRowsError
-        The text has none.
-    FormatError
-        A line breaks the format.
-    """
-    table, queries, empty = _parse_text(path, text, Rules(int(not zero_based), unlabelled=unlabelled))
-    return table, tuple(_notices(queries, empty))
-
-
-def _parse_text(path: str | Path, text: NDArray[np.uint8], rules: Rules) -> tuple[LabelledRows, int, int]:
-    """Return the rows of a text, and how many ``qid:`` and empty lines were ignored."""
-    try:
-        piece, bare = _parse_piece(path, text, rules, text_labels=False)
-    except _ReadAgainError:
-        piece, bare = _parse_piece(path, text, rules, text_labels=True)
-    labels: NDArray[np.float64] | NDArray[np.str_]
-    if isinstance(piece.labels, list):
-        names: dict[str, int] = {}
-        codes = np.array([names.setdefault(name, len(names)) for name in piece.labels])
-        labels = of_names(list(names), codes, str(path))
-    else:
-        labels = piece.labels
-    table = LabelledRows(piece.X, labels, zero_based=not rules.first_index)
-    return table, piece.queries, piece.skipped if bare else 0
+    """Return the rows of a part of a file; lines are counted from its start. Errors are those of `read`."""
+    found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
+    return _in_memory(found, lines_of(path, io.BytesIO(text)), len(text) // 4)
 
 
 def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
@@ -207,22 +307,18 @@ def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[Labe
     Each has as many columns as its own largest index. Whether indices start at 0 is seen from the first piece. Errors
     are those of `read`.
     """
-    rows = queries = empty = 0
-    found: tuple[str, ...] = ()
-    for text, before, _ in lines_in_pieces(path):
-        if zero_based is None:
-            zero_based = looks_zero_based(text.tobytes())
-            found = (FOUND_ZERO_BASED,) if zero_based else ()
-        try:
-            table, ignored, skipped = _parse_text(path, text, Rules(int(not zero_based), unlabelled=True))
-        except NoRowsError:
-            continue
-        except FormatError as error:
-            raise FormatError(path, error.line + before, error.why) from None
-        rows, queries, empty = rows + table.rows, queries + ignored, empty + skipped
-        yield table, (*found, *_notices(queries, empty))
-    if not rows:
-        raise NoRowsError(path, 1, "the file has no rows")
+    with open_text(path) as stream:
+        texts = lines_of(path, stream)
+        first = next(texts, None)
+        base = looks_zero_based(first.text.data) if zero_based is None and first else bool(zero_based)
+        found = _Reader(path, zero_based=base, unlabelled=True)
+        said = (FOUND_ZERO_BASED,) if base and zero_based is None else ()
+        for piece in found.pieces(itertools.chain([first] if first else [], texts)):
+            X = canonical_csr(piece.data.copy(), piece.indices.copy(), piece.indptr.copy(), piece.width)
+            yield (
+                LabelledRows(X, found.labels(piece.codes, X.shape[0]), zero_based=base),
+                (*said, *found.notices()),
+            )
 
 
 def problems(
@@ -238,114 +334,46 @@ def problems(
     LIBSVM's own programs do not: comments, empty lines, text as labels, ``qid:`` and a missing last line end. Where
     ``zero_based`` is None, the first lines say whether indices count from 0.
     """
-    empty = True
-    for text, before, ended in lines_in_pieces(Path(path)):
-        if zero_based is None:
-            zero_based = looks_zero_based(text[:4096].tobytes())
-        rules = Rules(int(not zero_based), strict=strict)
-        at, clean, rows = 0, True, _buffers(text)
-        while at < len(text) and (stopped := parser.parse_rows(text, at, rules, rows)[0]) >= 0:
-            clean = empty = False
-            yield before + line_number(text, stopped), explain(text, stopped, rules)
-            at = parser.skip_line(text, stopped)
-        if clean:
+    path, empty, before = Path(path), True, 0
+    with open_text(path) as stream:
+        for text, ended in lines_of(path, stream):
+            lines = text.tobytes()
+            first, before = before + 1, before + lines.count(b"\n")
+            if zero_based is None:
+                zero_based = looks_zero_based(text[:HEAD_BYTES].data)
+            wrong = False
             try:
-                look(parse(path, text, zero_based=zero_based)[0])
+                table, _ = parse(path, lines, zero_based=zero_based)
                 empty = False
+                wrong = strict and (table.labels.dtype.kind == "U" or SUSPECT.search(lines) is not None)
             except NoRowsError:
-                pass
-            except FormatError as refusal:
-                empty = False
-                yield before + refusal.line, refusal.why
-        if strict and not ended:
-            yield before + line_number(text, len(text) - 1), NO_LAST_NEWLINE
+                wrong = strict
+            except FormatError:
+                wrong, empty = True, False
+            if not wrong:
+                look(table)
+            for number, line in enumerate(lines.split(b"\n")[:-1] if wrong else [], first):
+                why = beyond_libsvm(line) if strict else ""
+                try:
+                    parse(path, line, zero_based=zero_based)
+                except NoRowsError:
+                    pass
+                except FormatError as error:
+                    why = why or error.why
+                if why:
+                    yield number, why
+            if strict and not ended:
+                yield before, NO_LAST_NEWLINE
     if empty:
         yield 1, "the file has no rows"
 
 
-def _buffers(text: NDArray[np.uint8]) -> parser.RowBuffers:
-    """Allocate arrays for all rows and entries that a text can hold."""
-    lines, colons = parser.count_newlines_and_colons(text)
-    values = np.empty(colons)
-    return parser.RowBuffers(
-        indptr=np.zeros(lines + 1, np.int64),
-        indices=np.empty(colons, np.int32),
-        values=values,
-        bits=values.view(np.int64),
-        labels=np.empty(lines),
-        label_at=np.empty(lines, np.int64),
-    )
+def looks_zero_based(head: bytes | memoryview) -> bool:
+    """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
+    return ZERO_BASED.search(head) is not None
 
 
-def _parse_piece(
-    path: str | Path, text: NDArray[np.uint8], rules: Rules, text_labels: bool, *, may_restart: bool = False
-) -> tuple[Piece, bool]:
-    """Return the rows of a text, and whether they have no labels."""
-    buffers = _buffers(text)
-    stopped, m, z, width, skipped, queries = parser.parse_rows(text, 0, rules, buffers)
-    if stopped >= 0:
-        if may_restart and is_index_zero(text, stopped):
-            raise _ReadAgainError("base")
-        raise FormatError(path, line_number(text, stopped), explain(text, stopped, rules))
-    if m == 0:
-        raise NoRowsError(path, 1, "the file has no rows")
-    _parse_by_python(path, text, buffers.values[:z], buffers.bits[:z])
-    X = canonical_csr(buffers.values[:z], buffers.indices[:z], buffers.indptr[: m + 1], width)
-    labels, label_at = buffers.labels[:m], buffers.label_at[:m]
-    bare = label_at < 0
-    if bare.any() and not bare.all():
-        odd = int(label_at[np.argmax(bare != bare[0])])
-        raise mixed_labels(path, line_number(text, max(odd, ~odd)), lacks=odd < 0)
-    if bare[0]:
-        return Piece(X, np.full(m, np.nan), skipped, queries), True
-    if text_labels:
-        return Piece(X, [_name(path, text, at) for at in label_at.tolist()], skipped, queries), False
-    if not (np.abs(labels) < EXACT_WHOLE).all():  # text, or a number that would be rounded
-        raise _ReadAgainError("labels")
-    return Piece(X, labels.copy(), skipped, queries), False
-
-
-def _parse_by_python(
-    path: str | Path, text: NDArray[np.uint8], values: NDArray[np.float64], bits: NDArray[np.int64]
-) -> None:
-    """Replace every NaN in ``values``, shape (z,), by the number at the position of the text in its payload.
-
-    ``bits`` is the same memory as int64. `FormatError` if a number is too large for a double.
-    """
-    for i in np.flatnonzero(np.isnan(values)):
-        start = stop = int(bits[i] & POSITION_BITS)
-        while int(text[stop]) in NUMBER_BYTES:
-            stop += 1
-        word = text[start:stop].tobytes()
-        values[i] = float(word)
-        if math.isinf(values[i]):
-            shown = word.decode()[:QUOTED]
-            raise FormatError(path, line_number(text, start), f"value '{shown}' is too large for a double")
-
-
-def mixed_labels(path: str | Path, line: int, *, lacks: bool) -> FormatError:
-    """Return the refusal of a row that lacks a label, or has one, other than the rows above."""
-    why = "has no label, but rows above have one" if lacks else "has a label, but rows above have none"
-    return FormatError(path, line, f"the row {why}")
-
-
-def _name(path: str | Path, text: NDArray[np.uint8], at: int) -> str:
-    """Return the label at ``text[at]`` as text; refuse what is not UTF-8, not finite or not printable."""
-    word = token_at(text, at, len(text))
-    try:
-        name = word.decode()
-    except UnicodeDecodeError:
-        raise FormatError(path, line_number(text, at), "the label is not UTF-8 text") from None
-    if NOT_FINITE.fullmatch(word) or abs(number(name) or 0.0) == math.inf:
-        raise FormatError(path, line_number(text, at), f"label '{name[:QUOTED]}' is not finite")
-    if wrong := objection(name):
-        raise FormatError(path, line_number(text, at), wrong)
-    return name
-
-
-def _notices(queries: int, empty: int) -> Iterator[str]:
-    """Yield what the user should know of what was ignored in a file."""
-    if queries:
-        yield f"qid: was ignored in {queries} rows"
-    if empty:
-        yield f"{empty} empty lines were skipped; a row without a label needs at least one index:value"
+def _line_of_row(text: NDArray[np.uint8], row: int) -> int:
+    """Return the number, from 1, of the line that holds a row of a text."""
+    lines = enumerate(text.tobytes().split(b"\n"), 1)
+    return [number for number, line in lines if line.split(b"#")[0].strip()][row]

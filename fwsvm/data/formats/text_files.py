@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from fwsvm.errors import DataError
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
 #: Real data sets expand 3 to 50 times.
 ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
-HEAD_BYTES, PIECE_BYTES, LONGEST_LINE_BYTES = 4096, 1 << 24, 1 << 30
-NEWLINE = 10
+HEAD_BYTES, PIECE_BYTES, LONGEST_LINE_BYTES = 4096, 1 << 19, 1 << 30
+PADDING = 16  # bytes after a text that may be read, too
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 #: First bytes of compressed files, and what opens them.
@@ -149,32 +149,40 @@ def read_text(path: str | Path, member: str = "") -> str:
             raise DataError(f"{path} is not UTF-8 text") from None
 
 
-def lines_in_pieces(path: Path, member: str = "") -> Iterator[tuple[NDArray[np.uint8], int, bool]]:
-    """Yield the whole lines of a file, about `PIECE_BYTES` at a time.
+class TextLines(NamedTuple):
+    """Whole lines of a file.
 
-    Yields
-    ------
-    text : ndarray of uint8, read-only, ending in a newline
-    before : int, lines of the file before them
+    Attributes
+    ----------
+    text : ndarray of uint8, read-only, ending in a newline; some bytes of memory follow it
     ended : bool, whether the file has that newline, which only its last line may lack
     """
-    with open_text(path, member) as stream:
-        rest, before = b"", 0
-        while block := stream.read(PIECE_BYTES):
-            head, newline, tail = block.rpartition(b"\n")
-            if not newline:
-                rest += block
-                if len(rest) > LONGEST_LINE_BYTES:
-                    raise DataError(
-                        f"{path}:{before + 1}: the line has more than {LONGEST_LINE_BYTES >> 20:,} MiB"
-                    )
-                continue
-            text = np.frombuffer(rest + head + newline, np.uint8)
-            rest = tail
-            yield text, before, True
-            before += int(np.count_nonzero(text == NEWLINE))
-        if rest:
-            yield np.frombuffer(rest + b"\n", np.uint8), before, False
+
+    text: NDArray[np.uint8]
+    ended: bool
+
+
+def lines_of(path: str | Path, stream: IO[bytes]) -> Iterator[TextLines]:
+    """Yield the lines of a stream, about `PIECE_BYTES` at a time; a text is valid until the next one."""
+    buffer, stop = bytearray(PIECE_BYTES), 0
+    while got := stream.readinto(memoryview(buffer)[stop:-PADDING]):  # type: ignore[attr-defined]
+        stop += got
+        end = buffer.rfind(b"\n", stop - got, stop) + 1
+        if end:
+            yield TextLines(_view(buffer, end), ended=True)
+            buffer[: stop - end] = buffer[end:stop]
+            stop -= end
+        elif stop + PADDING == len(buffer):
+            if stop > LONGEST_LINE_BYTES:
+                raise DataError(f"{path}: a line has more than {LONGEST_LINE_BYTES >> 20:,} MiB")
+            buffer = buffer + bytes(len(buffer))
+    if stop:
+        buffer[stop : stop + 1] = b"\n"
+        yield TextLines(_view(buffer, stop + 1), ended=False)
+
+
+def _view(buffer: bytearray, size: int) -> NDArray[np.uint8]:
+    return np.frombuffer(memoryview(buffer).toreadonly(), np.uint8, size)
 
 
 def decompress_lzw(packed: bytes) -> bytes:
