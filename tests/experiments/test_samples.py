@@ -46,26 +46,19 @@ def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, 
         assert set(codes[~chosen]) == set(codes), "every class has a row to train on"
 
 
-@given(codes_of, st.integers(1, 250), st.integers(0, 5))
-def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, rows: int, seed: int) -> None:
-    table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    sample = subsample(table, rows, seed)
-    assert sample.rows == min(rows, len(codes))
-    assert (np.diff(sample.X[:, 0]) > 0).all()
-    assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
-
-
 @given(codes_of, st.integers(2, 250), st.integers(0, 5), st.integers(1, 6))
-def test_a_sample_can_keep_some_rows_of_every_class(
+def test_a_sample_has_its_size_keeps_the_order_and_can_keep_some_rows_of_every_class(
     codes: np.ndarray, rows: int, seed: int, least: int
 ) -> None:
     table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    kept = subsample(table, rows, seed, least=least).labels.astype(int)
-    plain = subsample(table, rows, seed).labels.astype(int)
+    plain, kept = subsample(table, rows, seed), subsample(table, rows, seed, least=least)
+    assert plain.rows == min(rows, len(codes))
+    assert (np.diff(plain.X[:, 0]) > 0).all()
+    assert np.array_equal(plain.labels, codes[plain.X[:, 0].astype(int)])
     for k, count in enumerate(np.bincount(codes)):
-        drawn = (plain == k).sum()
-        assert (kept == k).sum() >= min(least, count)
-        assert (kept == k).sum() == drawn or drawn < least
+        drawn, left = (plain.labels == k).sum(), (kept.labels == k).sum()
+        assert left >= min(least, count)
+        assert left == drawn or drawn < least
 
 
 def test_data_that_cannot_be_read_has_the_name_it_will_have(

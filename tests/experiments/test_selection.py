@@ -31,21 +31,21 @@ def rows(
     return cells, found
 
 
-def test_the_best_accuracy_wins() -> None:
-    choice = selection.choose(SEARCH, *rows({(2.0, 2.0): 0.9}), FACTS.rows)
-    assert choice.values == {"sigma2": 2.0, "C": 2.0}
+@pytest.mark.parametrize(
+    ("accuracy", "best", "on_edge"),
+    [
+        ({(2.0, 2.0): 0.9}, (2.0, 2.0), ()),
+        ({(2.0, 4.0): 0.9}, (2.0, 4.0), ("C",)),
+        ({(1.0, 2.0): 0.9}, (1.0, 2.0), ("sigma2",)),
+        ({(1.0, 4.0): 0.9, (2.0, 2.0): 0.9, (4.0, 2.0): 0.9, (4.0, 4.0): 0.9}, (4.0, 2.0), ("sigma2",)),
+    ],
+)
+def test_the_best_accuracy_wins_then_the_smallest_penalty_then_the_largest_width(
+    accuracy: Mapping[tuple[float, float], float], best: tuple[float, float], on_edge: tuple[str, ...]
+) -> None:
+    choice = selection.choose(SEARCH, *rows(accuracy), FACTS.rows)
+    assert (choice.values, choice.on_edge) == (dict(zip(("sigma2", "C"), best, strict=True)), on_edge)
     assert choice.accuracy == pytest.approx(0.9)
-    assert choice.on_edge == ()
-
-
-def test_ties_go_to_the_smallest_penalty_then_to_the_largest_width() -> None:
-    tied = {(1.0, 4.0): 0.9, (2.0, 2.0): 0.9, (4.0, 2.0): 0.9, (4.0, 4.0): 0.9}
-    assert selection.choose(SEARCH, *rows(tied), FACTS.rows).values == {"sigma2": 4.0, "C": 2.0}
-
-
-def test_a_value_on_the_edge_is_noticed() -> None:
-    assert selection.choose(SEARCH, *rows({(2.0, 4.0): 0.9}), FACTS.rows).on_edge == ("C",)
-    assert selection.choose(SEARCH, *rows({(1.0, 2.0): 0.9}), FACTS.rows).on_edge == ("sigma2",)
 
 
 def test_a_candidate_that_failed_once_is_out() -> None:
