@@ -4,11 +4,10 @@
     config        keys to an `experiment`: data sets x methods, settings, parameter selection
     shipped       experiments that come with fwsvm
     samples       a data set's name to rows: subsampled, and split into training and test rows
-    validation    rows held out in turn
+    validation    rows held out in turn, and what their accuracies select
     plan          an experiment to chains of cells, each with a run id, and what is left to do
     run           one cell, or a chain along C, to results and rows
     record        one run to one row, with machine and software columns
-    selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2
     runner        parameter search, then reported runs; skips finished chains, stores each record as it arrives
     executors     where chains run: in this process, in worker processes; cluster_executor: on a Dask cluster
     store         runs.csv, traces/ and log.jsonl, safe against kills; runs reused from other folders

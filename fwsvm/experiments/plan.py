@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from fwsvm.errors import UsageError
-from fwsvm.experiments import selection
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, settings_columns
 from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.validation import Choice, choose
 from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
@@ -246,7 +246,7 @@ class Finals(NamedTuple):
     chains: list[Chain]
     refused: Status | None = None
     why: str = ""
-    choice: selection.Choice | None = None
+    choice: Choice | None = None
     is_open: bool = False
 
 
@@ -258,8 +258,8 @@ def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById
         return Finals(final_chains(experiment, trial, facts))
     chains = selection_chains(experiment, trial.data, trial.selection, facts)
     cells = [cell for chain in chains for cell in chain]
-    none = selection.Choice({}, math.nan, ())
-    choice = selection.choose(trial.selection, cells, rows, facts.rows) if facts.rows else none
+    none = Choice({}, math.nan, ())
+    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else none
     is_open = not (facts.rows and all(is_done(cell, rows) for cell in cells))
     chosen = final_chains(experiment, trial, facts, choice.values)
     return Finals(chosen, Status.ERROR if choice.why_not else None, choice.why_not, choice, is_open)

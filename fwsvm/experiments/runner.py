@@ -16,8 +16,8 @@ from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import Experiment, Trial
 from fwsvm.experiments.plan import Cell, Chain, Known, ids
 from fwsvm.experiments.run import Record, failure_record
-from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
+from fwsvm.experiments.validation import Choice
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from fwsvm import promises
-from fwsvm.experiments import plan, selection
+from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.validation import choose
 from fwsvm.solvers import Settings
 
 FACTS = DataInfo(fingerprint="d" * 64, rows=100)
@@ -43,7 +44,7 @@ def rows(
 def test_the_best_accuracy_wins_then_the_smallest_penalty_then_the_largest_width(
     accuracy: Mapping[tuple[float, float], float], best: tuple[float, float], on_edge: tuple[str, ...]
 ) -> None:
-    choice = selection.choose(SEARCH, *rows(accuracy), FACTS.rows)
+    choice = choose(SEARCH, *rows(accuracy), FACTS.rows)
     assert (choice.values, choice.on_edge) == (dict(zip(("sigma2", "C"), best, strict=True)), on_edge)
     assert choice.accuracy == pytest.approx(0.9)
 
@@ -52,18 +53,18 @@ def test_a_candidate_that_failed_once_is_out() -> None:
     cells, found = rows({(2.0, 2.0): 0.9, (1.0, 2.0): 0.8})
     bad = next(c for c in cells if (c.settings.sigma2, c.settings.C, c.part) == (2.0, 2.0, 1))
     found[bad.run_id] |= {"status": "error", "message": "no"}
-    assert selection.choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
+    assert choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
 
 
 def test_a_search_that_failed_altogether_says_why() -> None:
     cells, found = rows({}, status="error", message="the disk is on fire")
-    choice = selection.choose(SEARCH, cells, found, FACTS.rows)
+    choice = choose(SEARCH, cells, found, FACTS.rows)
     assert (choice.values, choice.why_not) == ({}, "no candidate could be judged: the disk is on fire")
 
 
 def test_the_message_of_a_run_that_converged_is_no_reason() -> None:
     cells, found = rows({}, test_accuracy="", message="The gap is within the tolerance.")
-    choice = selection.choose(SEARCH, cells, found, FACTS.rows)
+    choice = choose(SEARCH, cells, found, FACTS.rows)
     assert choice.why_not == "no candidate could be judged: its runs have no accuracy or objective"
 
 
@@ -79,7 +80,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
             "flags": "",
             "test_accuracy": repr(pair[cell.part or 0]),
         }
-    choice = selection.choose(SEARCH, cells, found, facts.rows)
+    choice = choose(SEARCH, cells, found, facts.rows)
     assert choice.values == {"sigma2": 1.0, "C": 1.0}
     assert choice.accuracy == pytest.approx(0.8)
 
@@ -97,4 +98,4 @@ def test_what_is_no_finite_number_is_never_the_best(spoiled: dict[str, str]) -> 
     for cell in cells:
         if (cell.settings.sigma2, cell.settings.C) == (2.0, 2.0):
             found[cell.run_id] |= spoiled
-    assert selection.choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
+    assert choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
