@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import importlib
 import threading
 from collections.abc import Callable
@@ -21,12 +22,31 @@ _importing.join()
 
 import numba  # noqa: E402
 from numba import extending  # noqa: E402
+from numba.core import event  # noqa: E402
 
 from fwsvm.errors import UsageError  # noqa: E402
 from fwsvm.numerics.compiled_cache import SourceKeyedCache  # noqa: E402
 
 if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
+
+
+
+class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Collect garbage rarely while numba compiles: it makes millions of objects, and few of them are garbage."""
+
+    def __init__(self) -> None:
+        self._usual: list[tuple[int, int, int]] = []
+
+    def on_start(self, event: Any) -> None:
+        self._usual.append(gc.get_threshold())
+        gc.set_threshold(50_000, 20, 100)
+
+    def on_end(self, event: Any) -> None:
+        gc.set_threshold(*self._usual.pop())
+
+
+event.register("numba:compile", _FewCollections())
 
 _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 #: For functions called at every step: no reference counting, so they must not allocate arrays.

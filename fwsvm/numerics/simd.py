@@ -4,20 +4,23 @@ LLVM does not vectorise the innermost loops of kernel values by itself, so they 
 `load`, `store` and `broadcast` move eight consecutive numbers, or eight copies of one, between arrays and vectors, on
 which ``+ - * /`` and the functions of `fwsvm.numerics.simd` act lane by lane. Vectors stay in registers: a sum over
 features does not touch memory.
+
+All functions here write LLVM instructions into their caller: none is compiled by itself.
 """
 
+import inspect
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
-from numba.extending import intrinsic, register_model
+from numba.extending import intrinsic, lower_builtin, register_model, type_callable
 
-from fwsvm.numerics.compile import njit, overload
+from fwsvm.numerics.compile import njit
 
 WIDTH = 8
 
@@ -39,8 +42,9 @@ class SimdModel(PrimitiveModel):  # type: ignore[misc]
         super().__init__(dmm, fe_type, ir.VectorType(element, WIDTH))
 
 
-def _constant(vector: ir.VectorType, number: float) -> ir.Constant:
-    return ir.Constant(vector, [number] * WIDTH)
+def _constant(kind: Any, number: float) -> ir.Constant:
+    """Return a number, or a vector of eight copies of it."""
+    return ir.Constant(kind, [number] * WIDTH if isinstance(kind, ir.VectorType) else number)
 
 
 def _address(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
@@ -86,107 +90,211 @@ def takes_two_registers(typingctx: Any, array: Any) -> Any:
     return types.boolean(array), emit
 
 
+def _spread(builder: Any, vector: ir.VectorType, number: Any) -> Any:
+    """Return a vector of eight copies of one number."""
+    undefined, place = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    first = builder.insert_element(undefined, number, ir.Constant(place, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(place, WIDTH), [0] * WIDTH))
+
+
 @intrinsic
 def broadcast(typingctx: Any, number: Any) -> Any:
     """Return a vector of eight copies of one number."""
     kind = SimdType(number)
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = context.get_value_type(kind)
-        first = builder.insert_element(
-            ir.Constant(vector, ir.Undefined), arguments[0], ir.Constant(ir.IntType(32), 0)
-        )
-        return builder.shuffle_vector(
-            first,
-            ir.Constant(vector, ir.Undefined),
-            ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH),
-        )
+        return _spread(builder, context.get_value_type(kind), arguments[0])
 
     return kind(number), emit
 
 
-def _binary(instruction: str) -> Any:
-    @intrinsic
-    def operation(typingctx: Any, left: Any, right: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return getattr(builder, instruction)(*arguments)
-
-        return left(left, right), emit
-
-    return operation
+# ---------------------------------------------------------------- lane by lane
 
 
-def _arithmetic(symbol: Any, instruction: str) -> None:
-    """Define an operator for two vectors, and for a vector and a number, which is broadcast."""
-    operation = _binary(instruction)
-
-    @overload(symbol)
-    def act(left: Any, right: Any) -> Any:
-        if isinstance(left, SimdType) and isinstance(right, SimdType):
-            return lambda left, right: operation(left, right)
-        if isinstance(left, SimdType) and isinstance(right, types.Number):
-            dtype = left.dtype
-            return lambda left, right: operation(left, broadcast(dtype(right)))
-        if isinstance(left, types.Number) and isinstance(right, SimdType):
-            dtype = right.dtype
-            return lambda left, right: operation(broadcast(dtype(left)), right)
-        return None
+_WITH_VECTORS = (SimdType, SimdType), (SimdType, types.Number), (types.Number, SimdType)
 
 
-_arithmetic(operator.add, "fadd")
-_arithmetic(operator.sub, "fsub")
-_arithmetic(operator.mul, "fmul")
-_arithmetic(operator.truediv, "fdiv")
+def _act_lane_by_lane(function: Callable, emit: Callable, kinds: Any = None) -> None:
+    """Let compiled code call a function of vectors, beside which numbers are broadcast.
+
+    ``emit(builder, *values)`` writes its instructions for values of one LLVM type. ``kinds`` are the types of arguments
+    that it is for, by default all: then it is a function of numbers alone, too.
+    """
+    names = list(inspect.signature(emit).parameters)[1:]
+
+    def result(*given: Any) -> Any:
+        vectors = [kind for kind in given if isinstance(kind, SimdType)]
+        if vectors or kinds:
+            return vectors[0] if vectors else None
+        if all(isinstance(kind, types.Integer) for kind in given):
+            return types.int64
+        return types.float32 if all(kind == types.float32 for kind in given) else types.float64
+
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    result.__signature__ = result.pysig = inspect.Signature(parameters)  # type: ignore[attr-defined]  # numba asks
+    type_callable(function)(lambda context: result)
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, values = signature.return_type, []
+        for given, value in zip(signature.args, arguments, strict=True):
+            if isinstance(kind, SimdType) and not isinstance(given, SimdType):
+                number = context.cast(builder, value, given, kind.dtype)
+                values.append(_spread(builder, context.get_value_type(kind), number))
+            else:
+                values.append(context.cast(builder, value, given, kind))
+        return emit(builder, *values)
+
+    for each in kinds or [(types.Any,) * len(names)]:
+        lower_builtin(function, *each)(lower)
 
 
-def _llvm(builder: Any, name: str, arguments: Any, result: Any = None) -> Any:
-    """Call the LLVM intrinsic of that name on vectors of one type, by default also that of its result."""
-    vector = arguments[0].type
-    suffix = "f32" if vector.element == ir.FloatType() else "f64"
-    kind = ir.FunctionType(vector if result is None else result, [vector] * len(arguments))
-    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}{suffix}")
-    return builder.call(function, arguments)
+_act_lane_by_lane(operator.add, lambda builder, a, b: builder.fadd(a, b), _WITH_VECTORS)
+_act_lane_by_lane(operator.sub, lambda builder, a, b: builder.fsub(a, b), _WITH_VECTORS)
+_act_lane_by_lane(operator.mul, lambda builder, a, b: builder.fmul(a, b), _WITH_VECTORS)
+_act_lane_by_lane(operator.truediv, lambda builder, a, b: builder.fdiv(a, b), _WITH_VECTORS)
 
 
-def _unary(name: str) -> Any:
-    """Return the intrinsic that applies an LLVM instruction of that name to each lane."""
-
-    @intrinsic
-    def operation(typingctx: Any, lanes: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _llvm(builder, name, arguments)
-
-        return lanes(lanes), emit
-
-    return operation
+def _llvm(builder: Any, name: str, *arguments: Any, result: Any = None) -> Any:
+    """Call the LLVM intrinsic of that name on values of one type, by default also that of its result."""
+    kind = arguments[0].type
+    number = getattr(kind, "element", kind)
+    lanes = f"v{WIDTH}" if isinstance(kind, ir.VectorType) else ""
+    signature = ir.FunctionType(result or kind, [kind] * len(arguments))
+    name = f"llvm.{name}.{lanes}{'f32' if number == ir.FloatType() else 'f64'}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), arguments)
 
 
-floor = _unary("floor")
-lane_absolute = _unary("fabs")
+def muladd(a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c; for vectors by a fused multiply-add, with one rounding, where the processor has it."""
+    return a * b + c
 
 
-@intrinsic
-def fused_muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-    """Return a * b + c of vectors, with one rounding where the processor has a fused multiply-add."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _llvm(builder, "fmuladd", arguments)
-
-    return a(a, b, c), emit
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers, or of each lane of a vector and a number."""
+    return max(a, b)
 
 
-@intrinsic
-def power_of_two(typingctx: Any, lanes: Any) -> Any:
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two numbers, or of each lane of a vector and a number."""
+    return min(a, b)
+
+
+def absolute(a: Any) -> Any:
+    """Return the absolute value."""
+    return abs(a)
+
+
+def exp(a: Any) -> Any:
+    """Return e^a for a <= 0 to about one unit in the last place; below -87 (float32) or -708 (float64) 0 or tiny."""
+    return math.exp(a)
+
+
+def _muladd(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    if isinstance(a.type, ir.VectorType):
+        return _llvm(builder, "fmuladd", a, b, c)
+    return builder.fadd(builder.fmul(a, b), c)
+
+
+def _choose(comparison: str) -> Callable:
+    """Return what chooses between two values; between two numbers as Python does, where one is not a number."""
+
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        if isinstance(a.type, ir.IntType):
+            return builder.select(builder.icmp_signed(comparison, b, a), b, a)
+        if isinstance(a.type, ir.VectorType):
+            return builder.select(builder.fcmp_ordered(comparison, a, b), a, b)
+        return builder.select(builder.fcmp_ordered(comparison, b, a), b, a)
+
+    return emit
+
+
+_larger, _smaller = _choose(">"), _choose("<")
+
+
+# exp(r) on |r| <= ln(2)/2: Cephes' expf for float32, the Taylor series to rounding level for float64.
+_TERMS_32 = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
+_TERMS_64 = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
+_LOG2_32 = (0.693359375, -2.12194440e-4)  # high and low part
+_LOG2_64 = (6.93145751953125e-1, 1.42860682030941723212e-6)
+
+
+def _exp(builder: Any, a: Any) -> Any:
+    kind = a.type
+    if not isinstance(kind, ir.VectorType):
+        return _llvm(builder, "exp", a)
+    single = kind.element == ir.FloatType()
+    lowest, terms, (high, low) = (-87.0, _TERMS_32, _LOG2_32) if single else (-708.0, _TERMS_64, _LOG2_64)
+    a = _larger(builder, a, _constant(kind, lowest))
+    scaled = builder.fmul(a, _constant(kind, 1.4426950408889634))
+    n = _llvm(builder, "floor", builder.fadd(scaled, _constant(kind, 0.5)))
+    r = _muladd(builder, n, _constant(kind, -low), _muladd(builder, n, _constant(kind, -high), a))
+    p = _constant(kind, terms[0])
+    for term in terms[1:]:
+        p = _muladd(builder, p, r, _constant(kind, term))
+    p = _muladd(builder, p, builder.fmul(r, r), r)
+    return builder.fmul(builder.fadd(p, _constant(kind, 1.0)), _power_of_two(builder, n))
+
+
+def _power_of_two(builder: Any, n: Any) -> Any:
     """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
+    bits, bias, mantissa = (32, 127, 23) if n.type.element == ir.FloatType() else (64, 1023, 52)
+    whole = ir.VectorType(ir.IntType(bits), WIDTH)
+    exponent = builder.add(builder.fptosi(n, whole), _constant(whole, bias))
+    return builder.bitcast(builder.shl(exponent, _constant(whole, mantissa)), n.type)
+
+
+_act_lane_by_lane(muladd, _muladd)
+_act_lane_by_lane(maximum, _larger)
+_act_lane_by_lane(minimum, _smaller)
+_act_lane_by_lane(absolute, lambda builder, a: _llvm(builder, "fabs", a))
+_act_lane_by_lane(exp, _exp)
+
+
+@intrinsic
+def widen(typingctx: Any, lanes: Any) -> Any:
+    """Return a vector as float64."""
+    wide = SimdType(types.float64)
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (value,) = arguments
-        bits, bias, mantissa = (32, 127, 23) if value.type.element == ir.FloatType() else (64, 1023, 52)
-        whole = ir.VectorType(ir.IntType(bits), WIDTH)
-        exponent = builder.add(builder.fptosi(value, whole), _constant(whole, bias))
-        return builder.bitcast(builder.shl(exponent, _constant(whole, mantissa)), value.type)
+        return value if lanes == wide else builder.fpext(value, context.get_value_type(wide))
 
-    return lanes(lanes), emit
+    return wide(lanes), emit
+
+
+@intrinsic
+def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:
+    """Return a vector with the lanes of a where test > 0, else of b."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        zero = _constant(arguments[0].type, 0.0)
+        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
+
+    return a(test, a, b), emit
+
+
+def _reduction(instruction: str, choose: Callable) -> Any:
+    """Return the intrinsics of a minimum or maximum: of two vectors lane by lane, and over the lanes of one."""
+
+    @intrinsic
+    def two(typingctx: Any, a: Any, b: Any) -> Any:
+        return a(a, b), lambda context, builder, signature, arguments: choose(builder, *arguments)
+
+    @intrinsic
+    def among(typingctx: Any, a: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _llvm(builder, f"vector.reduce.{instruction}", *arguments, result=arguments[0].type.element)
+
+        return a.dtype(a), emit
+
+    return two, among
+
+
+lane_min, reduce_min = _reduction("fmin", _smaller)
+lane_max, reduce_max = _reduction("fmax", _larger)
+
+
+# ---------------------------------------------------------------- transposing
 
 
 def _zip(first: int) -> Any:
@@ -208,53 +316,6 @@ def _zip(first: int) -> Any:
 _zip_low, _zip_high = _zip(0), _zip(WIDTH // 2)
 
 
-@intrinsic
-def widen(typingctx: Any, lanes: Any) -> Any:
-    """Return a vector as float64."""
-    wide = SimdType(types.float64)
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        (value,) = arguments
-        return value if lanes == wide else builder.fpext(value, context.get_value_type(wide))
-
-    return wide(lanes), emit
-
-
-@intrinsic
-def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:
-    """Return a vector with the lanes of a where test > 0, else of b."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zero = ir.Constant(arguments[0].type, [0.0] * WIDTH)
-        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
-
-    return a(test, a, b), emit
-
-
-def _reduction(instruction: str, comparison: str) -> Any:
-    """Return the intrinsics of a minimum or maximum: of two vectors lane by lane, and over the lanes of one."""
-
-    @intrinsic
-    def two(typingctx: Any, a: Any, b: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.select(builder.fcmp_ordered(comparison, *arguments), *arguments)
-
-        return a(a, b), emit
-
-    @intrinsic
-    def among(typingctx: Any, a: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _llvm(builder, f"vector.reduce.{instruction}", arguments, arguments[0].type.element)
-
-        return a.dtype(a), emit
-
-    return two, among
-
-
-lane_min, reduce_min = _reduction("fmin", "<")
-lane_max, reduce_max = _reduction("fmax", ">")
-
-
 @njit(inline="always")
 def transpose(a, b, c, d, e, f, g, h):
     """Return the transpose of eight rows of eight, by three rounds of perfect shuffles."""
@@ -264,84 +325,3 @@ def transpose(a, b, c, d, e, f, g, h):
             _zip_low(c, g), _zip_high(c, g), _zip_low(d, h), _zip_high(d, h),
         )  # fmt: skip
     return a, b, c, d, e, f, g, h
-
-
-def muladd(a: Any, b: Any, c: Any) -> Any:
-    """Return a * b + c; for vectors by a fused multiply-add, with one rounding, where the processor has it."""
-    return a * b + c
-
-
-@overload(muladd)
-def _muladd_compiled(a: Any, b: Any, c: Any) -> Any:
-    return (lambda a, b, c: fused_muladd(a, b, c)) if isinstance(a, SimdType) else (lambda a, b, c: a * b + c)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of two numbers, or of each lane of a vector and a number."""
-    return max(a, b)
-
-
-@overload(maximum)
-def _larger_compiled(a: Any, b: Any) -> Any:
-    if isinstance(a, SimdType):
-        dtype = a.dtype
-        return lambda a, b: lane_max(a, broadcast(dtype(b)))
-    return lambda a, b: max(a, b)
-
-
-def absolute(a: Any) -> Any:
-    """Return the absolute value."""
-    return abs(a)
-
-
-@overload(absolute)
-def _size_compiled(a: Any) -> Any:
-    return (lambda a: lane_absolute(a)) if isinstance(a, SimdType) else (lambda a: abs(a))
-
-
-def exp(a: Any) -> Any:
-    """Return e^a for a <= 0 to about one unit in the last place; below -87 (float32) or -708 (float64) 0 or tiny."""
-    return math.exp(a)
-
-
-# exp(r) on |r| <= ln(2)/2: Cephes' expf for float32, the Taylor series to rounding level for float64.
-_TERMS_32 = tuple(
-    map(
-        np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
-    )
-)
-_TERMS_64 = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
-_LOG2_HIGH_32, _LOG2_LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
-_LOG2_HIGH_64, _LOG2_LOW_64 = 6.93145751953125e-1, 1.42860682030941723212e-6
-
-
-@njit(inline="always")
-def _exp32(a):
-    t5, t4, t3, t2, t1, t0 = _TERMS_32
-    a = maximum(a, -87.0)
-    n = floor(a * 1.4426950408889634 + 0.5)
-    r = muladd(n, broadcast(-_LOG2_LOW_32), muladd(n, broadcast(-_LOG2_HIGH_32), a))
-    p = muladd(broadcast(t5), r, broadcast(t4))
-    p = muladd(p, r, broadcast(t3))
-    p = muladd(p, r, broadcast(t2))
-    p = muladd(p, r, broadcast(t1))
-    p = muladd(p, r, broadcast(t0))
-    return (muladd(p, r * r, r) + 1.0) * power_of_two(n)
-
-
-@njit(inline="always")
-def _exp64(a):
-    a = maximum(a, -708.0)
-    n = floor(a * 1.4426950408889634 + 0.5)
-    r = muladd(n, broadcast(-_LOG2_LOW_64), muladd(n, broadcast(-_LOG2_HIGH_64), a))
-    p = broadcast(_TERMS_64[0])
-    for k in range(1, 12):
-        p = muladd(p, r, broadcast(_TERMS_64[k]))
-    return (muladd(p, r * r, r) + 1.0) * power_of_two(n)
-
-
-@overload(exp)
-def _exp_compiled(a: Any) -> Any:
-    if not isinstance(a, SimdType):
-        return lambda a: math.exp(a)
-    return (lambda a: _exp32(a)) if a.dtype == types.float32 else (lambda a: _exp64(a))
