@@ -306,7 +306,6 @@ def _kernels(method: "Method", asked: tuple[str, ...], *, named: bool) -> list[s
 def _variants(method: "Method") -> dict[str, dict[str, Any]]:
     """Return the settings of all runs whose code a method needs, by what follows the kernel in their labels."""
     from fwsvm.solvers import FAMILIES
-    from fwsvm.solvers.second_compiler import WITH_NEWTON_STEPS
 
     family = FAMILIES[method.family]
     found: dict[str, dict[str, Any]] = {"": {}}
@@ -316,7 +315,7 @@ def _variants(method: "Method") -> dict[str, dict[str, Any]]:
         found[", sampled"] = {"search": "sampled"}
     if family.searches:
         found[", double precision"] = {"tolerance": 1e-15}
-    if method.name in WITH_NEWTON_STEPS:
+    if method.name in ("auto", "newton"):
         # C alone tells the rows apart: single precision holds no factor of theirs
         found[", rows twice"] = {"times": 2, "C": 1e9}
     return found

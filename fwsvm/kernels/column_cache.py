@@ -6,13 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.kernels.dense_tiles import (
-    HEIGHT,
     DenseTiles,
     dense_tiles,
-    fill_dense,
     fill_dense_columns,
     no_dense_tiles,
-    pack_left_block,
 )
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows
@@ -20,16 +17,12 @@ from fwsvm.kernels.sparse_tiles import (
     NARROW,
     WIDE,
     LeftBlock,
-    clear,
     empty_left_block,
     fill_block,
-    fill_range,
     no_left_block,
-    scatter,
     threads_for,
 )  # fmt: skip
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.machine import address_of, call
 from fwsvm.numerics.random import below, stream
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
@@ -56,7 +49,6 @@ class ColumnCache(NamedTuple):
     counts : ndarray of int64, shape (3,): kernel evaluations, misses (blocks computed on demand), slots in use
     random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`, which draws victims
     threads : int
-    fill_at : int, the address of `fill_dense` for these arrays where there are tiles, else of `fill_range`
     """
 
     kernel: Any
@@ -72,7 +64,6 @@ class ColumnCache(NamedTuple):
     counts: np.ndarray
     random: np.ndarray
     threads: int
-    fill_at: Any
 
 
 def column_cache(
@@ -84,28 +75,6 @@ def column_cache(
     written for the first time takes as long as computing what is written; ``memory`` is that of a cache that is done
     with (`memory_of`), and is used where the columns fit into it.
     """
-    columns = room_for_columns(kernel, rows, budget_bytes, threads, memory)
-    return columns._replace(fill_at=fill_address(columns, dense=len(columns.tiles.numbers) > 0))
-
-
-def fill_address(columns: ColumnCache, *, dense: bool) -> int:
-    """Return where the code stands that fills such columns, from tiles of dense rows or from sparse ones."""
-    kernel, rows, own, _, left_block, tiles, all_rows, cached, *_ = columns
-    nothing = np.empty(0, np.int64)
-    if dense:
-        return address_of(fill_dense, kernel, tiles, nothing, 0, 0, cached, nothing)
-    return address_of(fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, nothing)
-
-
-def memory_of(columns: ColumnCache) -> np.ndarray:
-    """Return the memory that the columns are in, all that was asked for."""
-    return columns.cached if columns.cached.base is None else columns.cached.base
-
-
-def room_for_columns(
-    kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1, memory: np.ndarray | None = None
-) -> ColumnCache:
-    """Return what `column_cache` does, but for the address of what computes columns: none can be computed yet."""
     m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
@@ -131,8 +100,12 @@ def room_for_columns(
         np.zeros(3, np.int64),
         stream(0),
         threads,
-        0,
     )
+
+
+def memory_of(columns: ColumnCache) -> np.ndarray:
+    """Return the memory that the columns are in, all that was asked for."""
+    return columns.cached if columns.cached.base is None else columns.cached.base
 
 
 @njit(inner=True)
@@ -147,24 +120,23 @@ def _taken(slot, row_of, keep, lines, c):
 
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
-def _claim(columns, priority, keep, wanted):
+def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted):
     """Assign a slot to each wanted column: a free one, else by evicting a column drawn at random.
 
     Columns of rows with ``priority`` zero are evicted first. Random replacement degrades gradually: with room for nine
     tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a cyclic scan.
     """
-    row_of, slot_of, counts = columns.row_of, columns.slot_of, columns.counts
     lines, slots = np.empty(wanted.size, np.int64), row_of.size
     for c in range(wanted.size):
         if counts[USED] < slots:
             slot = counts[USED]
             counts[USED] += 1
         else:
-            slot = below(columns.random, slots)
+            slot = below(random, slots)
             for _ in range(8):
                 if priority[row_of[slot]] == 0.0 and not _taken(slot, row_of, keep, lines, c):
                     break
-                slot = below(columns.random, slots)
+                slot = below(random, slots)
             while _taken(slot, row_of, keep, lines, c):
                 slot = (slot + 1) % slots
             slot_of[row_of[slot]] = -1
@@ -176,84 +148,23 @@ def _claim(columns, priority, keep, wanted):
     return lines
 
 
-@njit(inner=True)
-def _put_own_values(columns, wanted, lines):
-    """Write k(x, x) to the columns ``wanted`` at their own rows."""
-    for c in range(wanted.size):
-        columns.cached[lines[c], wanted[c]] = columns.itself[wanted[c]]
-
-
-@njit
-def fetch_in_thread(columns, wanted, priority, keep, first):
-    """Do `compute` in this thread alone, from the row ``first`` on; return the number of columns.
-
-    Dense rows are met in tiles: some entries before ``first`` may be written, too.
-    """
-    lines, m = _claim(columns, priority, keep, wanted), columns.slot_of.size
-    kernel, tiles, left_block, rows, own = (
-        columns.kernel,
-        columns.tiles,
-        columns.left_block,
-        columns.rows,
-        columns.own,
-    )
-    if tiles.numbers.size > 0:
-        which, to = pack_left_block(tiles, wanted, lines)
-        call(
-            columns.fill_at,
-            (kernel, tiles, which, first // HEIGHT, tiles.own.size // HEIGHT, columns.cached, to),
-        )
-        _put_own_values(columns, wanted, lines)
-        return wanted.size
-    width = NARROW if wanted.size <= NARROW else WIDE
-    used = scatter(left_block, rows, own, wanted, width)
-    call(
-        columns.fill_at,
-        (
-            kernel,
-            left_block,
-            width,
-            wanted.size,
-            rows,
-            own,
-            columns.all_rows,
-            first,
-            m,
-            columns.cached,
-            lines,
-        ),
-    )
-    clear(left_block, used)
-    _put_own_values(columns, wanted, lines)
-    return wanted.size
-
-
 def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int = -1) -> None:
     """Compute the columns ``wanted`` (int32 row numbers, at most 64, none cached yet) as one block.
 
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
     threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
-    if threads == 1:
-        fetch_in_thread(columns, wanted, priority, keep, 0)
-        return
-    lines = _claim(columns, priority, keep, wanted)
-    if len(columns.tiles.numbers):
-        fill_dense_columns(columns.kernel, columns.tiles, wanted, columns.cached, lines, threads)
+    lines = claim_slots(
+        columns.row_of, columns.slot_of, columns.counts, columns.random, priority, keep, wanted
+    )
+    kernel, tiles, rows = columns.kernel, columns.tiles, columns.rows
+    if len(tiles.numbers):
+        fill_dense_columns(kernel, tiles, wanted, columns.cached, lines, threads)
     else:
         width = NARROW if len(wanted) <= NARROW else WIDE
-        rows, own, every = columns.rows, columns.own, columns.all_rows
+        every, left_block = columns.all_rows, columns.left_block
         fill_block(
-            columns.kernel,
-            columns.left_block,
-            width,
-            rows,
-            own,
-            wanted,
-            every,
-            columns.cached,
-            lines,
-            threads,
+            kernel, left_block, width, rows, columns.own, wanted, every, columns.cached, lines, threads
         )
     columns.cached[lines, wanted] = columns.itself[wanted]
 

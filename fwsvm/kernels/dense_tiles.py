@@ -13,7 +13,7 @@ import numpy as np
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, muladd, store, takes_two_registers
+from fwsvm.numerics.simd import broadcast, load, maximum, minimum, muladd, store, takes_two_registers
 from fwsvm.numerics.threads import in_shares
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
@@ -140,38 +140,38 @@ def micro_kernel(kernel, numbers, tile, left_block, c, n, zero):
 
 
 @njit(each_step=True, forceinline=True)
-def _meet(kernel, tiles, which, tile, out, places):
-    """Write k(row which[c], row r) for the sixteen rows of a tile to ``out[places[c]:]``."""
-    n, numbers, left_block, own = tiles.features, tiles.numbers, tiles.left_block, tiles.own
-    own_0, own_8 = load(own, tile * HEIGHT), load(own, tile * HEIGHT + 8)
+def _meet(kernel, tiles, left_block, left_own, count, tile, out, places):
+    """Write k(left-hand row c, row r) for the sixteen rows of a tile to ``out[places[c]:]``."""
+    n, numbers = tiles.features, tiles.numbers
+    own_0, own_8 = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
     zero = broadcast(out.dtype.type(0))
-    for c in range(0, which.size, GROUP):
+    for c in range(0, count, GROUP):
         a0, a8, b0, b8, c0, c8, d0, d8 = micro_kernel(kernel, numbers, tile, left_block, c, n, zero)
-        _finish(kernel, a0, a8, own_0, own_8, own[which[c]], out, places[c])
-        _finish(kernel, b0, b8, own_0, own_8, own[which[c + 1]], out, places[c + 1])
-        _finish(kernel, c0, c8, own_0, own_8, own[which[c + 2]], out, places[c + 2])
-        _finish(kernel, d0, d8, own_0, own_8, own[which[c + 3]], out, places[c + 3])
+        _finish(kernel, a0, a8, own_0, own_8, left_own[c], out, places[c])
+        _finish(kernel, b0, b8, own_0, own_8, left_own[c + 1], out, places[c + 1])
+        _finish(kernel, c0, c8, own_0, own_8, left_own[c + 2], out, places[c + 2])
+        _finish(kernel, d0, d8, own_0, own_8, left_own[c + 3], out, places[c + 3])
 
 
 @njit
-def fill_dense(kernel, tiles, which, first, last, cached, lines):
-    """Write k(row which[c], row r) to ``cached[lines[c], r]`` for the rows r of the tiles first ... last - 1.
+def fill_dense(kernel, tiles, left_own, first, last, cached, lines):
+    """Write k(left-hand row c, row r) to ``cached[lines[c], r]`` for the rows r of the tiles first ... last - 1.
 
-    Returns the number of tiles.
+    The left-hand block is that of `pack_left_block`. Returns the number of tiles.
     """
-    m = cached.shape[1]
-    out, places = cached.reshape(-1), np.empty(which.size, np.int64)
+    m, count = cached.shape[1], lines.size
+    out, places, whole = cached.reshape(-1), np.empty(count, np.int64), m // HEIGHT
     # by loops: what numba makes of arithmetic with whole arrays takes two seconds to compile
-    for tile in range(first, min(last, m // HEIGHT)):
-        for c in range(which.size):
+    for tile in range(first, minimum(last, whole)):
+        for c in range(count):
             places[c] = lines[c] * m + tile * HEIGHT
-        _meet(kernel, tiles, which, tile, out, places)
-    if last > m // HEIGHT:  # the last tile is not full
-        edge, start = np.empty(which.size * HEIGHT, out.dtype), m // HEIGHT * HEIGHT
-        for c in range(which.size):
+        _meet(kernel, tiles, tiles.left_block, left_own, count, tile, out, places)
+    if last > whole:  # the last tile is not full
+        edge, start = np.empty(count * HEIGHT, out.dtype), whole * HEIGHT
+        for c in range(count):
             places[c] = c * HEIGHT
-        _meet(kernel, tiles, which, m // HEIGHT, edge, places)
-        for c in range(which.size):
+        _meet(kernel, tiles, tiles.left_block, left_own, count, whole, edge, places)
+        for c in range(count):
             for r in range(start, m):
                 cached[lines[c], r] = edge[c * HEIGHT + r - start]
     return last - first
@@ -179,64 +179,33 @@ def fill_dense(kernel, tiles, which, first, last, cached, lines):
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
 def pack_left_block(tiles, wanted, lines):
-    """Copy the rows ``wanted`` to the left-hand block; return them and their lines, padded to whole groups.
+    """Copy the rows ``wanted`` to the left-hand block; return their own terms and lines, padded to whole groups.
 
     The padding repeats the first row, whose column is written twice.
     """
     size = (wanted.size + GROUP - 1) // GROUP * GROUP
-    which, to = np.empty(size, np.int64), np.empty(size, np.int64)
+    own, to = np.empty(size, tiles.own.dtype), np.empty(size, np.int64)
     for c in range(size):
         source = c if c < wanted.size else 0
-        which[c], to[c] = wanted[source], lines[source]
-    gather(tiles, which, tiles.left_block)
-    return which, to
+        own[c], to[c] = tiles.own[wanted[source]], lines[source]
+    gather(tiles, wanted, tiles.left_block)
+    return own, to
 
 
 def fill_dense_columns(
     kernel: Any, tiles: DenseTiles, wanted: np.ndarray, cached: np.ndarray, lines: np.ndarray, threads: int
 ) -> None:
     """Write the columns of the rows ``wanted`` to ``cached[lines]``, on several threads."""
-    which, to = pack_left_block(tiles, wanted, lines)
+    own, to = pack_left_block(tiles, wanted, lines)
     in_shares(
-        lambda first, last: fill_dense(kernel, tiles, which, first, last, cached, to),
-        len(tiles.own) // HEIGHT, threads,
-    )  # fmt: skip
+        lambda first, last: fill_dense(kernel, tiles, own, first, last, cached, to),
+        len(tiles.own) // HEIGHT,
+        threads,
+    )
 
 
 #: Bytes of rows that are laid out at a time: they stay in the second-level cache while left-hand blocks pass by.
 LAID = 1 << 20
-
-
-@njit(each_step=True, forceinline=True)
-def _add_group(low, high, v0, v8, w):
-    return muladd(v0, broadcast(w), low), muladd(v8, broadcast(w), high)
-
-
-@njit(each_step=True, forceinline=True)
-def _meet_sums(kernel, tiles, left_block, own, count, weights, tile, totals):
-    """Set ``totals`` (outputs * 16) to the weighted sums over ``count`` left-hand rows at a tile's rows."""
-    n, numbers = tiles.features, tiles.numbers
-    outputs = weights.shape[0]
-    zero = broadcast(totals.dtype.type(0))
-    for o in range(outputs):
-        store(totals, o * HEIGHT, zero)
-        store(totals, o * HEIGHT + 8, zero)
-    own_0, own_8 = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
-    for c in range(0, count, GROUP):
-        a0, a8, b0, b8, c0, c8, d0, d8 = micro_kernel(kernel, numbers, tile, left_block, c, n, zero)
-        a, b, e, f = broadcast(own[c]), broadcast(own[c + 1]), broadcast(own[c + 2]), broadcast(own[c + 3])
-        a0, a8 = value(kernel, a0, own_0, a), value(kernel, a8, own_8, a)
-        b0, b8 = value(kernel, b0, own_0, b), value(kernel, b8, own_8, b)
-        c0, c8 = value(kernel, c0, own_0, e), value(kernel, c8, own_8, e)
-        d0, d8 = value(kernel, d0, own_0, f), value(kernel, d8, own_8, f)
-        for o in range(outputs):
-            low, high = load(totals, o * HEIGHT), load(totals, o * HEIGHT + 8)
-            low, high = _add_group(low, high, a0, a8, weights[o, c])
-            low, high = _add_group(low, high, b0, b8, weights[o, c + 1])
-            low, high = _add_group(low, high, c0, c8, weights[o, c + 2])
-            low, high = _add_group(low, high, d0, d8, weights[o, c + 3])
-            store(totals, o * HEIGHT, low)
-            store(totals, o * HEIGHT + 8, high)
 
 
 @njit
@@ -247,36 +216,55 @@ def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out):
     """
     outputs, dtype = weights.shape[0], tiles.numbers.dtype
     left_block, own = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
-    lines, totals = np.empty((outputs, MOST), dtype), np.empty(outputs * HEIGHT, dtype)
+    lines, totals = np.empty((outputs, MOST), dtype), np.empty(HEIGHT, dtype)
+    values, places, some = np.empty(MOST * HEIGHT, dtype), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
+    for c in range(MOST):
+        places[c] = c * HEIGHT
     for at in range(0, which.size, MOST):
-        some = which[at : at + MOST]
-        count = (some.size + GROUP - 1) // GROUP * GROUP
-        gather(sources, some, left_block)
-        for c in range(count):
-            own[c] = sources.own[some[c if c < some.size else 0]]
+        count = minimum(MOST, which.size - at)
+        for c in range(MOST):  # rows of no weight fill the last group
+            some[c] = which[at + c if c < count else at]
+            own[c] = sources.own[some[c]]
             for o in range(outputs):
-                lines[o, c] = weights[o, at + c] if c < some.size else 0.0
+                lines[o, c] = weights[o, at + c] if c < count else 0.0
+        count = (count + GROUP - 1) // GROUP * GROUP
+        gather(sources, some[:count], left_block)
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet_sums(kernel, tiles, left_block, own, count, lines, tile, totals)
-            start, stop = max(first, tile * HEIGHT), min(last, tile * HEIGHT + HEIGHT)
+            _meet(kernel, tiles, left_block, own, count, tile, values, places)
+            start, stop = maximum(first, tile * HEIGHT), minimum(last, tile * HEIGHT + HEIGHT)
             for o in range(outputs):
-                to = o * HEIGHT - tile * HEIGHT
+                low = high = broadcast(dtype.type(0))
+                for c in range(count):
+                    weight = broadcast(lines[o, c])
+                    low = muladd(load(values, c * HEIGHT), weight, low)
+                    high = muladd(load(values, c * HEIGHT + 8), weight, high)
+                store(totals, 0, low)
+                store(totals, 8, high)
                 for t in range(start, stop):
-                    out[o, t - shift] += totals[to + t]
+                    out[o, t - shift] += totals[t - tile * HEIGHT]
 
 
-@njit
-def add_sums_of_rows(kernel, sources, weights, rows, own, first, last, out):
+def add_sums_of_rows(
+    kernel: Any,
+    sources: DenseTiles,
+    weights: np.ndarray,
+    rows: Rows,
+    own: np.ndarray,
+    first: int,
+    last: int,
+    out: np.ndarray,
+) -> None:
     """Do `add_sums` with all of the sources for rows that are in no tiles: some at a time are laid out here."""
-    n, dtype = rows.features, rows.values.dtype
-    height = max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)) * HEIGHT
-    numbers, terms, which = np.empty(height * n, dtype), np.zeros(height, dtype), np.arange(weights.shape[1])
+    n, which = rows.features, np.arange(weights.shape[1])
+    height = (
+        min(max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)), -(-(last - first) // HEIGHT))
+        * HEIGHT
+    )
+    numbers, terms = np.empty(height * n, rows.values.dtype), np.zeros(height, rows.values.dtype)
+    tiles = DenseTiles(numbers, terms, sources.left_block, n)
     for start in range(first, last, height):
         stop = min(start + height, last)
         numbers[:] = 0.0
         pack_range(rows, start, stop, start, numbers)
-        for t in range(start, stop):  # an assignment of slices takes two seconds to compile
-            terms[t - start] = own[t]
-        tiles = DenseTiles(numbers, terms, sources.left_block, n)
-        # not a literal 0, for which numba compiles a version of its own
-        add_sums(kernel, sources, which, weights, tiles, np.int64(0), stop - start, -start, out)
+        terms[: stop - start] = own[start:stop]
+        add_sums(kernel, sources, which, weights, tiles, 0, stop - start, -start, out)

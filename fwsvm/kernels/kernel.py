@@ -203,7 +203,7 @@ def _own_terms(kernel, values, starts, out):
     for t in range(out.size):
         total = 0.0
         for p in range(starts[t], starts[t + 1]):
-            total += alone(kernel, np.float64(values[p]))
+            total += alone(kernel, values[p])
         out[t] = total
 
 
@@ -214,7 +214,7 @@ def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
 
 def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     out = np.empty(rows.height)
-    _own_terms(kernel, rows.values, rows.starts, out)
+    _own_terms(kernel, rows.values.astype(np.float64, copy=False), rows.starts, out)
     return out
 
 

@@ -31,18 +31,17 @@ if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
 
 
-
 class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no types
     """Collect garbage rarely while numba compiles: it makes millions of objects, and few of them are garbage."""
 
     def __init__(self) -> None:
         self._usual: list[tuple[int, int, int]] = []
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, _event: Any) -> None:
         self._usual.append(gc.get_threshold())
         gc.set_threshold(50_000, 20, 100)
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, _event: Any) -> None:
         gc.set_threshold(*self._usual.pop())
 
 
@@ -85,11 +84,6 @@ def njit(
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
     compiled._cache = SourceKeyedCache(function)  # noqa: SLF001  (what `cache=True` does, with our own)
     return Inner(compiled) if inner else compiled
-
-
-def compile_for(function: Any, *arguments: Any) -> None:
-    """Compile a function for arguments like these, or load its machine code; nothing is called."""
-    function.compile(tuple(map(numba.typeof, arguments)))
 
 
 def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callable], Callable]:

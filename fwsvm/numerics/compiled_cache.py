@@ -67,14 +67,9 @@ def source_folder(module: str) -> Path:
     return code_folder() / package_digest(*sources)[:16]
 
 
-def kept_functions() -> int:
-    """Return how many functions of the methods are kept."""
-    return sum(1 for _ in source_folder("fwsvm.solvers").rglob("*.nbc"))
-
-
 def is_cache_empty() -> bool:
     """Return whether there is no machine code of the methods yet, as before the first run."""
-    return not kept_functions()
+    return not any(source_folder("fwsvm.solvers").rglob("*.nbc"))
 
 
 class SourceKeyedCache(FunctionCache):  # type: ignore[misc]  # numba has no types

@@ -283,7 +283,9 @@ def _reduction(instruction: str, choose: Callable) -> Any:
     @intrinsic
     def among(typingctx: Any, a: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _llvm(builder, f"vector.reduce.{instruction}", *arguments, result=arguments[0].type.element)
+            return _llvm(
+                builder, f"vector.reduce.{instruction}", *arguments, result=arguments[0].type.element
+            )
 
         return a.dtype(a), emit
 

@@ -19,7 +19,6 @@ from fwsvm.numerics.compiled_cache import is_cache_empty
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Solver
 
 ROWS, FEATURES, STEPS = 24, 3, 64
@@ -101,8 +100,7 @@ def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
     found = layouts(X)
     if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
         return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
-    with helped(resolved, found):
-        return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
+    return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 
 @np.errstate(all="ignore")  # a kernel for small values may overflow here

@@ -14,24 +14,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import EVALUATIONS, FEWEST, ColumnCache
-from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, pack_range
+from fwsvm.kernels.column_cache import EVALUATIONS, FEWEST, USED, ColumnCache, claim_slots
+from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense, pack_left_block, pack_range
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.sparse_tiles import NARROW, WIDE, clear, fill_range, scatter
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.machine import call, compare_exchange
+from fwsvm.numerics.machine import address_of, call, compare_exchange
 from fwsvm.solvers.auto.grouped_rows import most_steps
-from fwsvm.solvers.frank_wolfe.engine import run_until_miss, settle
-from fwsvm.solvers.frank_wolfe.state import GOING, SimplexState
+from fwsvm.solvers.frank_wolfe.engine import settle
+from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
+from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, SimplexState
 from fwsvm.solvers.tuning import MARGIN, MIRRORED_TOGETHER
 
 
 class Addresses(NamedTuple):
-    """Where the machine code stands (`fwsvm.numerics.machine`) of steps, of columns, and of what fills them."""
+    """Where the machine code stands (`fwsvm.numerics.machine`) of steps, and of what fills columns."""
 
     advance: int
-    fetch: int
     fill: int
+
+
+def fill_address(columns: ColumnCache, *, dense: bool) -> int:
+    """Return where the code stands that fills such columns, from tiles of dense rows or from sparse ones."""
+    kernel, rows, own, _, left_block, tiles, all_rows, cached, *_ = columns
+    nothing = np.empty(0, np.int64)
+    if dense:
+        return address_of(fill_dense, kernel, tiles, own, 0, 0, cached, nothing)
+    return address_of(fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, nothing)
 
 
 @njit
@@ -56,26 +65,25 @@ def solve_by_columns(
     solutions : Solutions
         The coefficients become the weights with the signs of the classes, until a certificate divides them by R.
     """
-    no_block = np.empty(0, np.int32)  # none is for several threads
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
         i, j = laid.pairs[number]
         a, b = (laid.starts[i], laid.starts[i + 1]), (laid.starts[j], laid.starts[j + 1])
-        columns = pair_columns(laid, a, b, addresses.fill, memory, left_block)
+        columns = pair_columns(laid, a, b, memory, left_block)
         s = pair_state(laid, penalties[0], a, b, columns, like)
         now, n = s.now[0], s.q.size
         if matrices.starts.size > 0:
-            fill_pair(columns, s.plus, i, j, matrices, addresses.fetch)
+            fill_pair(columns, s.plus, i, j, matrices, addresses.fill)
             start_at_all(s)
         else:
-            start_at_two(s, columns, addresses.fetch)
+            start_at_two(s, columns, addresses.fill)
         now.stop_constant, now.stop_slope = (1.0 - MARGIN) * goal.constant, (1.0 - MARGIN) * goal.slope
         most, steps, evaluations = most_steps(goal, n), 0, 0
         for k in range(penalties.size):
             if k > 0:
                 change_penalty(s, laid, penalties[k], a, b)
-            run_until_miss(addresses.advance, addresses.fetch, rule, s, columns, most, no_block)
+            _solve(addresses, rule, s, columns, most)
             solutions.reached[k, number] = now.stop != GOING
             solutions.steps[k, number] = now.steps - steps
             solutions.evaluations[k, number] = columns.counts[EVALUATIONS] - evaluations
@@ -90,7 +98,45 @@ def solve_by_columns(
 
 
 @njit(inner=True)
-def pair_columns(laid, a, b, fill_at, memory, single):
+def _solve(addresses, rule, s, columns, steps):
+    """Take up to ``steps`` steps, computing the columns that they miss."""
+    now, m = s.now[0], s.q.size
+    taken = call(addresses.advance, (rule, s, steps))
+    while now.stop == COLUMN_MISS:
+        slots, new = columns.row_of.size, columns.counts[USED] < columns.row_of.size
+        size = min(least_cost(m, columns.tiles.numbers.size > 0 or not new), slots // 2)
+        wanted = prefetch_set(s.q, s.alpha, s.slot_of, now.R, now.wanted, new, size)
+        _compute(addresses.fill, columns, wanted, s.alpha, now.vertex, np.int64(0))
+        now.stop = GOING
+        taken += call(addresses.advance, (rule, s, steps - taken))
+
+
+@njit(inner=True)
+def _compute(fill_at, columns, wanted, priority, keep, first):
+    """Do `fwsvm.kernels.column_cache.compute` from the row ``first`` on.
+
+    Dense rows are met in tiles: some entries before ``first`` may be written, too.
+    """
+    row_of, slot_of, cached = columns.row_of, columns.slot_of, columns.cached
+    lines = claim_slots(row_of, slot_of, columns.counts, columns.random, priority, keep, wanted)
+    kernel, tiles, left_block, rows = columns.kernel, columns.tiles, columns.left_block, columns.rows
+    own = columns.own
+    if tiles.numbers.size > 0:
+        left_own, to = pack_left_block(tiles, wanted, lines)
+        last = tiles.own.size // HEIGHT
+        call(fill_at, (kernel, tiles, left_own, first // HEIGHT, last, cached, to))
+    else:
+        width = NARROW if wanted.size <= NARROW else WIDE
+        used = scatter(left_block, rows, own, wanted, width)
+        every, m = columns.all_rows, slot_of.size
+        call(fill_at, (kernel, left_block, width, wanted.size, rows, own, every, first, m, cached, lines))
+        clear(left_block, used)
+    for c in range(wanted.size):
+        cached[lines[c], wanted[c]] = columns.itself[wanted[c]]
+
+
+@njit(inner=True)
+def pair_columns(laid, a, b, memory, single):
     """Return an empty column cache over the rows of two ranges."""
     rows, n = pair_rows(laid.single, a, b), a[1] - a[0] + b[1] - b[0]
     own, itself = np.empty(n, np.float32), np.empty(n)
@@ -125,7 +171,6 @@ def pair_columns(laid, a, b, fill_at, memory, single):
         np.zeros(3, np.int64),
         np.zeros(1, np.uint64),
         1,
-        fill_at,
     )
 
 
@@ -180,11 +225,11 @@ def pair_state(laid, penalty, a, b, columns, like):
 
 
 @njit(inner=True)
-def start_at_two(s, columns, fetch_at):
+def start_at_two(s, columns, fill_at):
     """Stand between the first rows of the two classes, with q by their kernel columns."""
     now, wanted = s.now[0], np.empty(2, np.int32)
     wanted[0], wanted[1] = 0, s.plus
-    call(fetch_at, (columns, wanted, s.alpha, np.int64(-1), np.int64(0)))
+    _compute(fill_at, columns, wanted, s.alpha, np.int64(-1), np.int64(0))
     for c in range(2):
         t = wanted[c]
         s.alpha[t], s.active[c], s.place[t], s.active_diagonal[t] = 0.5, t, c, s.diagonal[t]
@@ -258,25 +303,25 @@ def fill_class_matrices(laid, claimed, addresses, left_block, matrices):
         if n > 0:
             values = matrices.values[matrices.starts[c] : matrices.starts[c] + n * n]
             columns = pair_columns(laid, rows, (rows[1], rows[1]), addresses.fill, values, left_block)
-            _fetch(columns, n, 0, addresses.fetch)
+            _fetch(columns, n, 0, addresses.fill)
 
 
 @njit(inner=True)
-def _fetch(columns, count, first, fetch_at):
+def _fetch(columns, count, first, fill_at):
     """Compute the columns of the first rows, in the order of the rows, from the row ``first`` on."""
     none = np.zeros(columns.slot_of.size)
     for at in range(0, count, WIDE):
         wanted = np.empty(min(WIDE, count - at), np.int32)
         for c in range(wanted.size):
             wanted[c] = at + c
-        call(fetch_at, (columns, wanted, none, np.int64(-1), np.int64(first)))
+        _compute(fill_at, columns, wanted, none, np.int64(-1), np.int64(first))
 
 
 @njit(inner=True)
-def fill_pair(columns, plus, i, j, matrices, fetch_at):
+def fill_pair(columns, plus, i, j, matrices, fill_at):
     """Compute all columns of the pair of the classes i and j, of which the first has ``plus`` rows."""
     n, cached = columns.slot_of.size, columns.cached
-    _fetch(columns, plus, plus, fetch_at)
+    _fetch(columns, plus, plus, fill_at)
     of_i, of_j, minus = matrices.starts[i], matrices.starts[j], n - plus
     for t in range(plus):
         line = cached[t]

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from fwsvm import phases
 from fwsvm._mapped import RowMatrix
-from fwsvm.kernels.column_cache import FEWEST, fetch_in_thread, fill_address, room_for_columns
+from fwsvm.kernels.column_cache import FEWEST, column_cache
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
@@ -31,6 +30,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.auto.by_columns import (
     Addresses,
     empty_class_matrices,
+    fill_address,
     fill_class_matrices,
     no_class_matrices,
     solve_by_columns,
@@ -56,7 +56,6 @@ from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all, work_of
 from fwsvm.solvers.tuning import (
@@ -114,12 +113,11 @@ class OwnColumns:
         line = stopping_line(resolved.stop, resolved.tolerance, np.nan)
         self.goal = Goal(*line, FIRST_SWAPS, NEWTON_OVERHEAD, self.laid.value_rounding)
         one = self.laid.single._replace(starts=self.laid.single.starts[:2])
-        columns = room_for_columns(resolved.kernel, one, 0)
+        columns = column_cache(resolved.kernel, one, 0)
         self.rule = plain(method("swap-2o").make({}))
         self.like = state_of(simplex_qp(columns, 1, np.ones(1)), Full(), (0,), replace(resolved, threads=1))
         self.addresses = Addresses(
             address_of(advance, self.rule, self.like, 0),
-            address_of(fetch_in_thread, columns, columns.all_rows, self.like.alpha, 0, 0),
             fill_address(columns, dense=self.dense),
         )
 
@@ -242,11 +240,10 @@ def solve_at_once(
         return None
     way = OneMatrix if X.shape[0] <= ONE_MATRIX_ROWS else OwnColumns
     kinds, laid = (way, type(resolved.kernel)), layouts(X)
-    with helped(resolved, laid, pairs=way is OwnColumns):
-        compile_seconds = sum(
-            once(("pairs", gaps, several, *kinds), partial(_compile, way, resolved, gaps, several=several))
-            for gaps in laid
-        )
+    compile_seconds = sum(
+        once(("pairs", gaps, several, *kinds), partial(_compile, way, resolved, gaps, several=several))
+        for gaps in laid
+    )
     clock = Clock()
     with clock.running():
         rows = as_rows(X)
@@ -472,13 +469,3 @@ def _compile(way: type[PairSolver], resolved: Resolved, gaps: int, *, several: b
     )
     solver.solve(np.arange(len(groups.pairs)))
     solver.certify(np.arange(len(groups.pairs)))
-
-
-def compile_certificates(kernel: Any, gaps: int) -> None:
-    """Compile what certifies pairs with columns of their own; no pair is."""
-    groups = tiny_groups(gaps)
-    solver = OwnColumns.__new__(OwnColumns)
-    solver.laid, solver.penalties, solver.threads = laid_out(kernel, groups), np.ones(1), 1
-    solver.solutions = empty_solutions(len(groups.order), len(groups.starts) - 1)
-    solver.dense = len(solver.laid.tiles.numbers) > 0
-    solver.certify(np.zeros(0, np.int64))

@@ -1,4 +1,4 @@
-"""One loop for all methods on the simplex: find a vertex, choose a move, make it; and the columns that steps miss.
+"""One loop for all methods on the simplex: find a vertex, choose a move, make it.
 
 A method is a NamedTuple with an implementation of `choose`; CVM also says itself which vertex comes next (`find`).
 """
@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.sparse_tiles import threads_for
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.numerics.machine import call
-from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, on_add, on_drop, prefetch_set, select, update
+from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, on_add, on_drop, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -30,7 +28,7 @@ def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def _enter(s, i):
     if s.place[i] < 0:
         now = s.now[0]
@@ -65,52 +63,28 @@ def make(s, move):
     if move.scale == 0.0:
         for p in range(now.active - 1, -1, -1):
             if s.active[p] != move.i:
-                _leave(s, s.active[p])
+                _leave(s, np.int64(s.active[p]))
         s.alpha[move.i] = 0.0  # a vertex that was active may be stepped to, too
     elif move.scale != 1.0:
         for p in range(now.active):
             s.alpha[s.active[p]] *= move.scale
     if move.i >= 0:
         s.alpha[move.i] += move.gain
-    if move.drops:
-        _leave(s, move.j)
-    elif move.j >= 0:
+    if move.j >= 0:
         s.alpha[move.j] -= move.loss
-        if not s.alpha[move.j] > 0.0:  # rounding, a hair before a drop
+        if move.drops or not s.alpha[move.j] > 0.0:  # by rounding, a hair before a drop
             _leave(s, move.j)
     now.R -= move.decrease
     now.steps += 1
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
         return True
     s.now[0].wanted, s.now[0].stop = i, COLUMN_MISS
     return False
-
-
-@njit(each_step=True)
-def step(rule, s):
-    """Find a vertex, choose a move and make it; False where ``now.stop`` says why not (yet)."""
-    now = s.now[0]
-    if not now.found:
-        find(rule, s)
-        if now.stop != GOING:
-            return False
-        now.found = 1
-    if not _at_hand(s, now.vertex):
-        return False
-    move = choose(rule, s, now.vertex)
-    if not move.decrease > 0.0:
-        now.found, now.stop = 0, NO_PROGRESS
-        return False
-    if move.j >= 0 and not _at_hand(s, move.j):
-        return False
-    make(s, move)
-    now.found = 0
-    return True
 
 
 @njit(
@@ -131,37 +105,32 @@ def settle(alpha, q, diagonal, active, now):
 
 @njit(each_step=True, inner=False)
 def advance(rule, s, steps):
-    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
+    """Find a vertex, choose a move and make it, ``steps`` times at most; return how many.
+
+    Fewer means that ``now.stop`` says why.
+    """
+    now = s.now[0]
     for taken in range(steps):
-        if s.now[0].steps % SETTLE_EVERY == 0:
+        if now.steps % SETTLE_EVERY == 0:
             settle(s.alpha, s.q, s.diagonal, s.active, s.now)
-        if not step(rule, s):
+        if not now.found:
+            find(rule, s)
+            if now.stop != GOING:
+                return taken
+            now.found = 1
+        if not _at_hand(s, now.vertex):
             return taken
+        move = choose(rule, s, now.vertex)
+        if not move.decrease > 0.0:
+            now.found, now.stop = 0, NO_PROGRESS
+            return taken
+        if move.j >= 0 and not _at_hand(s, move.j):
+            return taken
+        make(s, move)
+        now.found = 0
     return steps
 
 
 def plain(rule: Any) -> Any:
     """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
     return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})
-
-
-@njit
-def run_until_miss(advance_at, fetch_at, rule, s, columns, steps, block):
-    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why.
-
-    The addresses are those of `advance` for (rule, s, steps), and of `fetch_in_thread` for (columns, rows, alpha, row,
-    0). Blocks of columns large enough for several threads are left to the caller: their numbers are in ``block``,
-    int32 of shape (64,), and -1 after the last.
-    """
-    now = s.now[0]
-    taken = call(advance_at, (rule, s, steps))
-    while now.stop == COLUMN_MISS:
-        wanted = prefetch_set(s, columns)
-        if threads_for(columns.rows, s.q.size, wanted.size, columns.threads) > 1:
-            for c in range(block.size):
-                block[c] = wanted[c] if c < wanted.size else -1
-            break
-        call(fetch_at, (columns, wanted, s.alpha, now.vertex, np.int64(0)))
-        now.stop = GOING
-        taken += call(advance_at, (rule, s, steps - taken))
-    return taken

@@ -5,20 +5,15 @@ are in `fwsvm.solvers.frank_wolfe.sampled`. Kernel values are computed outside t
 ``now.stop`` when it misses some; so it is compiled once for all kernels.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import USED, ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import NARROW, WIDE
-from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.scans import (
-    TINY,
-    partner_scan,
-    shared_partner_scan,
-    shared_update_scan,
-    update_scan,
-)
+from fwsvm.numerics.compile import generic, njit, overload
+from fwsvm.numerics.simd import maximum
+from fwsvm.solvers.frank_wolfe.scans import PARTNER, TINY, UPDATE, scan
 from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, SimplexState
 from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
 
@@ -57,17 +52,17 @@ def partner(search, s, i):
 
 @generic
 def block_size(search, columns):
-    """Return how many columns to compute at once."""
+    """Return how many columns to compute at once; for Python alone."""
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, but no less than rounding leaves of a gap of 0."""
     now = s.now[0]
-    return max(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R, now.noise)
+    return maximum(maximum(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R), now.noise)
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def signed(s, move):
     """Return the rows i and j of a move (twice the same where it has one), y_i gain and -y_j loss."""
     i = move.i if move.i >= 0 else move.j
@@ -80,12 +75,13 @@ def partner_among_active(s, i):
     """Return the best partner of i by a walk through the active set."""
     k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
     partner, most = np.int64(-1), 0.0
-    for j in s.active[: s.now[0].active]:
+    for p in range(s.now[0].active):
+        j = s.active[p]
         slope = q[j] - q_i
         if slope > 0.0:
             k = 2.0 * (k_i[cache_index(s.search, s, j)] + 1.0)
             curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
-            gain = slope * slope / max(curvature, TINY)
+            gain = slope * slope / maximum(curvature, TINY)
             if gain > most or (gain == most and j < partner):
                 partner, most = np.int64(j), gain
     return partner
@@ -124,17 +120,12 @@ def on_drop_all(search, s, j, place):
 @update.implements(Full)
 def update_all(search, s, move):
     """Update q over all rows, and note where it is least."""
-    q, plus = s.q, s.plus
+    q = s.q
     i, j, a, b = signed(s, move)
-    k_i, k_j = s.cached[s.slot_of[i]], s.cached[s.slot_of[j]]
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
         q[i] += move.gain * s.ridge[i] / move.scale
         q[j] -= move.loss * s.ridge[j] / move.scale
-    if s.team.claimed.size > 0:
-        best = shared_update_scan(s, i, j, move.scale, a, b)
-    else:
-        best, least = update_scan(q, k_i, k_j, move.scale, a, b, np.int64(0), plus, np.int64(0), np.inf)
-        best, least = update_scan(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
+    best = scan(s, UPDATE, i, j, move.scale, a, b)
     if move.scale == 0.0:
         q[i] += s.ridge[i]
         best = 0
@@ -147,41 +138,36 @@ def update_all(search, s, move):
 @partner.implements(Full)
 def partner_in_all(search, s, i):
     """Return the best partner of i by a scan of all rows, or by a walk through the active set where that is small."""
-    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    if s.now[0].active * SCAN_FROM < q.size:
+    if s.now[0].active * SCAN_FROM < s.q.size:
         return partner_among_active(s, i)
-    alike = 2.0 if i < plus else -2.0
-    if s.team.claimed.size > 0:
-        return shared_partner_scan(s, i, alike)
-    first, none = np.int64(0), np.int64(-1)
-    best, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, first, plus, none, 0.0)
-    return partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -alike, plus, q.size, best, most)[0]
+    return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
 
 
 @block_size.implements(Full)
-def _size_of_all(search, columns):
-    return cheapest(columns)
-
-
-@njit(inner=True)
-def cheapest(columns):
+def cheapest(search: Any, columns: ColumnCache) -> int:
     """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
-    if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:
-        return WIDE
-    return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))
+    dense = columns.tiles.numbers.size > 0
+    return least_cost(columns.slot_of.size, dense or columns.counts[USED] >= columns.row_of.size)
 
 
-@njit(inner=True)
-def prefetch_set(s, columns):
-    """Return the missed row, and others whose columns are not cached.
+def least_cost(m: int, alone: bool) -> int:
+    """Return how many columns of m rows to compute at once where a column costs as much ``alone``, or not."""
+    return max(NARROW, min(WIDE, SMALLEST_BLOCK // m)) if alone else WIDE
+
+
+overload(least_cost)(lambda *_: least_cost)  # a wrapper for Python would take longer to compile
+
+
+@njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
+def prefetch_set(q, alpha, slot_of, R, wanted, new, size):
+    """Return the missed row ``wanted``, and up to ``size`` - 1 others whose columns are not cached.
 
     Of a vertex these are the rows of lowest q < R, likely next vertices; of a row with weight, whose column a run that
-    starts warm has not computed yet, those with weight and the highest q > R, likely next partners.
+    starts warm has not computed yet, those with weight and the highest q > R, likely next partners. ``new`` says that
+    no column was evicted yet.
     """
-    q, alpha, slot_of, R, wanted = s.q, s.alpha, s.slot_of, s.now[0].R, s.now[0].wanted
-    rows = np.empty(max(1, min(block_size(s.search, columns), columns.row_of.size // 2)), np.int32)
+    rows = np.empty(maximum(1, size), np.int32)
     rows[0], count, worst = wanted, 1, 1
-    new = columns.counts[USED] < columns.row_of.size  # no column was evicted
     sign, floor = (-1.0, 0.0) if new and alpha[wanted] > 0.0 else (1.0, -1.0)
     for t in range(q.size):
         value = sign * q[t]
@@ -201,7 +187,10 @@ def prefetch_set(s, columns):
     return rows[:count]
 
 
-def fetch_columns(s: SimplexState, columns: ColumnCache, block: np.ndarray) -> None:
-    """Compute a block of columns, the missed one among them, that was left by `run_until_miss` (`Full`, `Tracked`)."""
-    compute(columns, block[block >= 0], s.alpha, int(s.now[0]["vertex"]))
-    s.now["stop"] = GOING
+def fetch_columns(s: SimplexState, columns: ColumnCache) -> None:
+    """Compute a block of columns, the missed one among them (`Full`, `Tracked`)."""
+    now, new = s.now[0], bool(columns.counts[USED] < len(columns.row_of))
+    size = min(block_size(s.search, columns), len(columns.row_of) // 2)
+    rows = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, size)
+    compute(columns, rows, s.alpha, int(now["vertex"]))
+    now["stop"] = GOING

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.solvers.frank_wolfe.gradient import cache_index, partner
 from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active
 from fwsvm.solvers.tuning import SCAN_FROM
@@ -46,9 +47,9 @@ class Move(NamedTuple):
 @njit(inline="always")
 def _step(slope, curvature, longest):
     """Return the best step in [0, longest], its decrease, and the decrease without that bound."""
-    curvature = max(curvature, TINY)
+    curvature = maximum(curvature, TINY)
     free = slope / curvature
-    step = min(free, longest)
+    step = minimum(free, longest)
     return step, step * (2.0 * slope - step * curvature), slope * free
 
 
@@ -77,7 +78,7 @@ def swap(s, i, j):
     return Move(i, j, 1.0, step, step, decrease, promise, step >= s.alpha[j])
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
     k = s.cached[s.slot_of[i], cache_index(s.search, s, j)] + 1.0
@@ -97,7 +98,7 @@ def worst_active(s):
     return highest_active(s.q, s.active_diagonal)
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def best_partner(s, i):
     """Return the active j of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) with q_j > q_i, the first of equals.
 

@@ -343,16 +343,15 @@ def _best_known(s, candidates):
     return best
 
 
-@njit
-def drawn_soon(search, m):
+def drawn_soon(search: Sampled | Tracked, m: int) -> bool:
     """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
-    return m <= PREFETCH_WITHIN * search.candidates
+    return bool(m <= PREFETCH_WITHIN * search.candidates)
 
 
 @block_size.implements(Tracked)
-def _size_of_some(search, columns):
+def _size_of_some(search: Tracked, columns: ColumnCache) -> int:
     """Return 1 where a row is drawn too rarely for a prefetch."""
-    return cheapest(columns) if drawn_soon(search, columns.slot_of.size) else 1
+    return cheapest(search, columns) if drawn_soon(search, columns.slot_of.size) else 1
 
 
 def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:

@@ -25,6 +25,7 @@ from fwsvm.numerics.simd import (
     lane_min,
     load,
     maximum,
+    minimum,
     reduce_max,
     reduce_min,
     store,
@@ -39,7 +40,7 @@ COMPARISON_ROUNDING = 1e-14
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
-@njit
+@njit(each_step=True)
 def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return the place of the least q, and it.
 
@@ -47,7 +48,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     """
     both, whole = a + b, first + (last - first) // 8 * 8
     for start in range(first, whole, SCAN_STRETCH):
-        stop = min(start + SCAN_STRETCH, whole)
+        stop = minimum(start + SCAN_STRETCH, whole)
         lowest = broadcast(np.inf)
         for t in range(start, stop, 8):
             q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
@@ -71,13 +72,13 @@ def place_of(q, value, start):
     return start
 
 
-@njit
+@njit(each_step=True)
 def highest_active(q, active_diagonal):
     """Return argmax of q over the active rows."""
     best, most, whole = -1, -np.inf, q.size // 8 * 8
     for start in range(0, whole, SCAN_STRETCH):
         highest = broadcast(-np.inf)
-        for t in range(start, min(start + SCAN_STRETCH, whole), 8):
+        for t in range(start, minimum(start + SCAN_STRETCH, whole), 8):
             highest = lane_max(
                 where_positive(load(active_diagonal, t), load(q, t), broadcast(-np.inf)), highest
             )
@@ -106,7 +107,7 @@ def _excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t):
     return slope * slope - curvature(widen(load(k_i, t)), diagonal, K_ii, twice) * bar
 
 
-@njit
+@njit(each_step=True)
 def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
     """Return the j of a range of the largest gain of a swap with i, among the active j with q_j > q_i; and the gain.
 
@@ -116,7 +117,7 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     """
     whole = first + (last - first) // 8 * 8
     for start in range(first, whole, SCAN_STRETCH):
-        stop = min(start + SCAN_STRETCH, whole)
+        stop = minimum(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
             excess = lane_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t), excess)
@@ -140,19 +141,19 @@ def _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most)
     return best, most
 
 
-UPDATE, PARTNER = range(2)
+UPDATE, PARTNER = np.int64(0), np.int64(1)  # for a literal numba compiles a version of its own
 CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for each other (false sharing)
 NO_TASK = -1
 
+#: The arguments of `scan`.
 TASK = np.dtype(
     [
-        ("kind", np.int64),  # UPDATE or PARTNER
-        ("i", np.int64),  # the rows whose columns are read
+        ("kind", np.int64),
+        ("i", np.int64),
         ("j", np.int64),
-        ("scale", np.float64),  # arguments of `update_scan`
+        ("scale", np.float64),
         ("a", np.float64),
         ("b", np.float64),
-        ("twice", np.float64),  # and of `partner_scan`
     ]
 )
 
@@ -237,61 +238,55 @@ def _do_share(s, share, epoch):
     team, at = s.team, share * CACHE_LINE
     if not compare_exchange(team.claimed, at, epoch - 1, epoch):
         return
-    shares, m, plus, task = team.claimed.size // CACHE_LINE, s.q.size, s.plus, team.task[0]
+    shares, m, task = team.claimed.size // CACHE_LINE, s.q.size, team.task[0]
     first = m // 8 * share // shares * 8
     last = m // 8 * (share + 1) // shares * 8 if share + 1 < shares else m
-    middle = min(max(plus, first), last)
-    k_i, q = s.cached[s.slot_of[task.i]], s.q
-    if task.kind == UPDATE:
-        k_j, a, b = s.cached[s.slot_of[task.j]], task.a, task.b
-        place, value = update_scan(q, k_i, k_j, task.scale, a, b, first, middle, np.int64(0), np.inf)
-        place, value = update_scan(q, k_i, k_j, task.scale, -a, -b, middle, last, place, value)
-    else:
-        q_i, K_ii, twice = q[task.i], s.diagonal[task.i], task.twice
-        place, value = partner_scan(
-            k_i, q, s.active_diagonal, q_i, K_ii, twice, first, middle, np.int64(-1), 0.0
-        )
-        place, value = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -twice, middle, last, place, value)
-    team.place[at], team.value[at] = place, value
+    team.place[at], team.value[at] = _scan_range(
+        s, task.kind, task.i, task.j, task.scale, task.a, task.b, first, last
+    )
     store_release(team.done, at, epoch)
 
 
 @njit(each_step=True)
-def _run_task(s):
-    """Publish the present task and return when all its shares are done."""
+def _scan_range(s, kind, i, j, scale, a, b, first, last):
+    """Do a task on a range of rows; return the row that is found, and how good it is: less is better."""
+    q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[j]], s.active_diagonal
+    middle = minimum(maximum(s.plus, first), last)
+    place, value = np.int64(0), np.inf
+    if kind == PARTNER:
+        place, value = np.int64(-1), 0.0
+    for sign in range(1, -2, -2):  # the class +1 comes first
+        start, stop = (first, middle) if sign > 0 else (middle, last)
+        if kind == UPDATE:
+            place, value = update_scan(q, k_i, k_j, scale, sign * a, sign * b, start, stop, place, value)
+        else:
+            place, value = partner_scan(
+                k_i, q, active_diagonal, q[i], s.diagonal[i], sign * a, start, stop, place, value
+            )
+    return place, value if kind == UPDATE else -value
+
+
+@njit(each_step=True)
+def scan(s, kind, i, j, scale, a, b):
+    """Scan all rows, with the team where there is one; return the row that is found.
+
+    UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
+    `partner_scan` for row i, where a is ``twice`` for that class.
+    """
     team = s.team
-    shares, epoch = team.claimed.size // CACHE_LINE, team.epoch[0] + 1
+    shares = team.claimed.size // CACHE_LINE
+    if shares == 0:
+        return _scan_range(s, kind, i, j, scale, a, b, np.int64(0), s.q.size)[0]
+    task, epoch = team.task[0], team.epoch[0] + 1
+    task.kind, task.i, task.j, task.scale, task.a, task.b = kind, i, j, scale, a, b
     store_release(team.epoch, 0, epoch)
     for share in range(shares):
         _do_share(s, share, epoch)
     for share in range(shares):
         while load_acquire(team.done, share * CACHE_LINE) != epoch:
             spin_hint()
-
-
-@njit(each_step=True)
-def shared_update_scan(s, i, j, scale, a, b):
-    """Do `update_scan` over all rows by the team; return the place of the least q."""
-    team = s.team
-    task = team.task[0]
-    task.kind, task.i, task.j, task.scale, task.a, task.b = UPDATE, i, j, scale, a, b
-    _run_task(s)
-    best, least = team.place[0], team.value[0]
-    for at in range(CACHE_LINE, team.value.size, CACHE_LINE):
-        if team.value[at] < least:
-            best, least = team.place[at], team.value[at]
-    return best
-
-
-@njit(each_step=True)
-def shared_partner_scan(s, i, twice):
-    """Do `partner_scan` over all rows by the team; return the best partner of i, -1 for none."""
-    team = s.team
-    task = team.task[0]
-    task.kind, task.i, task.twice = PARTNER, i, twice
-    _run_task(s)
-    best, most = np.int64(-1), 0.0
-    for at in range(0, team.value.size, CACHE_LINE):
-        if team.value[at] > most:
-            best, most = team.place[at], team.value[at]
-    return best
+    best = 0
+    for share in range(1, shares):
+        if team.value[share * CACHE_LINE] < team.value[best * CACHE_LINE]:
+            best = share
+    return team.place[best * CACHE_LINE]

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import ColumnCache, column_cache, fetch_in_thread
+from fwsvm.kernels.column_cache import ColumnCache, column_cache
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import value_rounding
-from fwsvm.numerics.machine import address_of
 from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns, simplex_qp
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.engine import advance, run_until_miss, settle
+from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.gradient import Full, fetch_columns
 from fwsvm.solvers.frank_wolfe.sampled import (
     Sampled,
@@ -67,7 +66,6 @@ class GradientStorage:
         self.shared = shared
         cache = self._cache(search, dtype, shared)
         self._counted = cache.counts.copy()  # what other runs did
-        self._block = np.empty(WIDE, np.int32)
         self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
         self.compile_seconds = 0.0
         self.state: SimplexState = state_of(self.qp, search, stream, resolved)
@@ -116,19 +114,13 @@ class GradientStorage:
         now, taken = self.state.now[0], 0
         while True:
             with team_running(self.state):
-                taken += self._steps_until_miss(steps - taken)
+                taken += int(advance(self.rule, self.state, steps - taken))
             if now["stop"] != COLUMN_MISS:
                 return taken
             if self.by_active:
                 fetch_active_columns(self._room(), self.qp.columns)
             else:
-                fetch_columns(self.state, self.qp.columns, self._block)
-
-    def _steps_until_miss(self, steps: int) -> int:
-        """Take steps until compiled code returns."""
-        if self.by_active:
-            return int(advance(self.rule, self.state, steps))
-        return int(run_until_miss(*self._at, self.rule, self.state, self.qp.columns, steps, self._block))
+                fetch_columns(self.state, self.qp.columns)
 
     def fetch_candidates(self) -> None:
         """Compute the kernel values of the candidates with the active set (`Sampled`)."""
@@ -183,17 +175,12 @@ class GradientStorage:
         self._have_compiled()
 
     def _have_compiled(self) -> None:
-        """Compile what this state needs: `do_tasks`, and what `run_until_miss` calls by address."""
-        s, columns = self.state, self.qp.columns
+        """Compile what the other threads run."""
+        s = self.state
         if len(s.team.claimed):  # no loop runs yet: the call compiles and returns
             started = time.perf_counter()
             do_tasks(s, 0)
             self.compile_seconds += time.perf_counter() - started
-        if not self.by_active:
-            self._at = (
-                address_of(advance, self.rule, s, 0),
-                address_of(fetch_in_thread, columns, columns.all_rows, s.alpha, 0, 0),
-            )
 
 
 def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColumns | None) -> ColumnCache:
