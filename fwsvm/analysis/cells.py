@@ -86,11 +86,6 @@ def cut_in_part(status: "pd.Series[str]", subproblems: "pd.Series[float]") -> "p
     return (status == "time_limit") & (subproblems > 1)
 
 
-def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
-    """Return whether it is certain which time is shorter, given that one that was cut short is a lower bound."""
-    return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
-
-
 def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     """Return the cells if ``key`` is unique; else `ResultsError` says what differs and how to choose."""
     doubled = cells[cells.duplicated(key, keep=False)]
@@ -144,33 +139,33 @@ def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is 
 def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
 
-    003 section 5.3 and 000 section 6 (the sign of the second is inferred). If its own or the baseline's time was cut
-    short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short`` keeps whether its own
-    was. If both were, the quotient says nothing, and there is none.
+    Frandi et al., section 5.3, and Nanculef et al., section 6 (the sign of the second is inferred). If its own or the
+    baseline's time was cut short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short``
+    keeps whether its own was. If both were, the quotient says nothing, and there is none.
     """
-    each = [some for _, some in cells.groupby(["experiment", "profile"], dropna=False, sort=False)]
-    return pd.concat([_against_baseline(some, baseline) for some in each or [cells]])
-
-
-def _against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
+    settings = ["tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"]
     own = cells[cells["method"] == baseline]
-    for name in ("tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"):
-        # the methods may have been given values of their own, unless the baseline has several
-        if own.groupby(problem, dropna=False)[name].nunique(dropna=False).gt(1).any():
-            problem.append(name)
-    base = own[[*problem, "train_seconds", "test_accuracy", "censored"]].drop_duplicates(problem)
-    joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base")).set_axis(cells.index)
-    accuracy, own_cut = joined["test_accuracy_base"], joined["censored"].astype(bool)
+    counts = own.groupby(problem, dropna=False)[settings].nunique(dropna=False)
+    several = counts.groupby(["experiment", "profile"], dropna=False).max() > 1
+    # the methods may have been given values of their own, unless the baseline has several in their experiment
+    keys = pd.MultiIndex.from_frame(cells[["experiment", "profile"]])
+    shared = several.reindex(keys, fill_value=False).set_axis(cells.index)
+    place = pd.concat([cells[problem], cells[settings].astype(object).where(shared, "")], axis=1)
+    place = place.where(place.notna(), "")  # '' is like itself, as NaN is not
+    base = cells.loc[own.index, ["train_seconds", "test_accuracy", "censored"]].add_suffix("_base")
+    base = pd.concat([place.loc[own.index], base], axis=1).drop_duplicates([*problem, *settings])
+    joined = place.merge(base, on=[*problem, *settings], how="left").set_axis(cells.index)
+    accuracy, own_cut = joined["test_accuracy_base"], cells["censored"].astype(bool)
     base_cut = joined["censored_base"].fillna(value=False).astype(bool)
-    return joined.assign(
-        speedup=(joined["train_seconds_base"] / joined["train_seconds"]).mask(own_cut & base_cut),
-        relative_accuracy=(accuracy - joined["test_accuracy"]) / accuracy,
+    return cells.assign(
+        speedup=(joined["train_seconds_base"] / cells["train_seconds"]).mask(own_cut & base_cut),
+        relative_accuracy=(accuracy - cells["test_accuracy"]) / accuracy,
         cut_short=own_cut,
         censored=own_cut | base_cut,
         speedup_sd=np.nan,
         relative_accuracy_sd=np.nan,
-    ).drop(columns=["train_seconds_base", "test_accuracy_base", "censored_base"])
+    )
 
 
 def some_read_as_sweeps(frame: pd.DataFrame) -> list[str]:

@@ -6,13 +6,13 @@ significant (Wilcoxon's signed-rank test at 0.05, adjusted by Holm over the line
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import cut_in_part, is_certain
+from fwsvm.analysis.cells import cut_in_part
 from fwsvm.analysis.reported import REPEATED, final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE, different_data
 from fwsvm.analysis.statistics import holm, wilcoxon
@@ -20,9 +20,9 @@ from fwsvm.analysis.tables import Entry, Row, Table
 from fwsvm.errors import ResultsError
 from fwsvm.status import SEVERITY
 
-GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
-SIDES = ("old", "new")
-COLUMNS = {"accuracy": "test_accuracy", "time": "train_seconds"}
+SETTING = ["kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
+SWEPT = ["C", "gamma_set"]
+LINE = ["dataset", "method", "setting"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
 ALPHA = 0.05
 
@@ -39,8 +39,13 @@ class Comparison:
 
 
 def compare_results(
-    old: pd.DataFrame, new: pd.DataFrame, measures: Sequence[str], margins: Mapping[str, float], *, mixed_load: bool
-) -> Comparison:  # fmt: skip
+    old: pd.DataFrame,
+    new: pd.DataFrame,
+    measures: Sequence[str],
+    margins: Mapping[str, float],
+    *,
+    mixed_load: bool,
+) -> Comparison:
     """Compare the reported runs of two results (rows of runs.csv).
 
     ``margins`` are the smallest accuracy difference and time ratio that count. Times that were measured under different
@@ -51,30 +56,41 @@ def compare_results(
     ResultsError
         The two have no run in common.
     """
-    sides = [_keyed(rows).assign(folder=name) for rows, name in ((old, "old"), (new, "new"))]
-    group = GROUP
-    if any(side.duplicated([*GROUP, *REPEATED]).any() for side in sides):
-        group = [*GROUP, "C", "gamma_set"]  # a sweep; of single runs a search may have chosen another C
-    varying = [name for name in group[2:] if pd.concat(sides).groupby(group[:2])[name].nunique().gt(1).any()]
-    sides = [side.assign(setting=_settings(side, varying)) for side in sides]
-    both = sides[0].merge(sides[1], on=[*group, *REPEATED, "setting"], suffixes=("_old", "_new"))
+    sides = [final_rows(rows).assign(folder=name) for rows, name in ((old, "old"), (new, "new"))]
+    key = ["dataset", "method", *SETTING]
+    if any(side.duplicated([*key, *REPEATED]).any() for side in sides):
+        key += SWEPT  # a sweep; of single runs a search may have chosen another C
+    every = pd.concat(sides, ignore_index=True)
+    every[key] = every[key].astype(object).where(every[key].notna(), "")  # '' is like itself, as NaN is not
+    varying = [name for name in key[2:] if every.groupby(key[:2])[name].nunique().gt(1).any()]
+    every["setting"] = [
+        ", ".join(f"{name.removesuffix('_set')} {row[name]}" for name in varying if row[name] != "")
+        for row in every.to_dict("records")
+    ]
+    place = [*key, *REPEATED, "setting"]
+    before, after = (every[every["folder"] == side] for side in ("old", "new"))
+    both = before.merge(after, on=place, suffixes=("_old", "_new"))
     if both.empty:
         raise ResultsError("no run is in both results: data sets, methods or settings differ")
-    alike = [*group, *REPEATED]
     notices = [
-        f"{said}; differences there may come from the data"
-        for said in different_data(pd.concat(sides), alike)
+        f"{said}; differences there may come from the data" for said in different_data(every, place[:-1])
     ]
     if "time" in measures and not mixed_load:
         try:
-            refuse_mixed_load(pd.concat([side.assign(experiment=side["folder"]) for side in sides]))
+            refuse_mixed_load(every.assign(experiment=every["folder"]))
         except ResultsError as error:
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
     lines = {name: found for name in measures if len(found := _lines(both, name, margins[name]))}
-    names = [set(_names(side)) for side in sides]
-    worse = [f"{name} {line.dataset} {line.method} {line.setting}".rstrip()
-             for name, found in lines.items() for line in found[found["verdict"] == "worse"].itertuples()]  # fmt: skip
+    worse = [
+        f"{name} {line.dataset} {line.method} {line.setting}".rstrip()
+        for name, found in lines.items()
+        for line in found[found["verdict"] == "worse"].itertuples()
+    ]
+    names = [
+        set(side["dataset"] + " " + side["method"] + side["setting"].map(lambda one: one and f" ({one})"))
+        for side in (before, after)
+    ]
     return Comparison(
         tuple(_table(found, name, margins[name]) for name, found in lines.items()),
         (*_worse_endings(both), *worse),
@@ -84,77 +100,54 @@ def compare_results(
     )
 
 
-def _keyed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the reported runs with '' where a setting has no value, which is unlike itself as NaN."""
-    final = final_rows(rows)
-    names = [*GROUP, *REPEATED, "C", "gamma_set"]
-    return final.assign(**{name: final[name].astype(object).where(final[name].notna(), "") for name in names})
-
-
-def _settings(rows: pd.DataFrame, varying: Sequence[str]) -> list[str]:
-    """Return in words the settings of each run that set it apart from others of its data set and method."""
-    records = rows[[*varying]].to_dict("records")
-    return [", ".join(f"{str(name).removesuffix('_set')} {value}" for name, value in record.items() if value != "")
-            for record in records] if varying else [""] * len(rows)  # fmt: skip
-
-
-def _names(rows: pd.DataFrame) -> list[str]:
-    return [
-        f"{dataset} {method}{setting and f' ({setting})'}"
-        for dataset, method, setting in rows[["dataset", "method", "setting"]].itertuples(index=False)
-    ]
-
-
 def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
     """Return the changes of each data set and method, and of methods on `LEAST_PAIRS` sets those over all sets.
 
     A time that was cut short is a lower bound; a run on some pairs of classes that was cut short has no accuracy.
     """
-    old, new = (both[f"{COLUMNS[name]}_{side}"].to_numpy(dtype=float) for side in SIDES)
-    done = (both["status_old"].isin(DONE) & both["status_new"].isin(DONE)).to_numpy()
-    if name == "time":
-        cut = ((both[f"status_{side}"] == "time_limit").tolist() for side in SIDES)
-        done = done & np.array(
-            [is_certain(a, a_cut, b, b_cut) for a, b, a_cut, b_cut in zip(old, new, *cut, strict=True)],
-            dtype=bool,
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            old, new = np.log(old), np.log(new)
+    time = name == "time"
+    column = "train_seconds" if time else "test_accuracy"
+    old, new = (both[f"{column}_{side}"].astype(float) for side in ("old", "new"))
+    done = both["status_old"].isin(DONE) & both["status_new"].isin(DONE)
+    if time:
+        old_cut, new_cut = (both[f"status_{side}"] == "time_limit" for side in ("old", "new"))
+        done &= ~((old_cut & (new_cut | (old < new))) | (new_cut & (new < old)))
+        old, new = (side.where(side > 0).map(math.log) for side in (old, new))
     else:
-        for side in SIDES:
-            done = done & ~cut_in_part(both[f"status_{side}"], both[f"subproblems_{side}"]).to_numpy()
-    known = both.assign(old=old, new=new)[done & np.isfinite(old) & np.isfinite(new)]
-    paired = list(known.groupby(["dataset", "method", "setting"], sort=False)[["old", "new"]])
-    means = known.groupby(["dataset", "method", "setting"], sort=False)[["old", "new"]].mean().reset_index()
-    paired += [((f"all {len(some)}", *key), some) for key, some in means.groupby(["method", "setting"], sort=False)
-               if len(some) >= LEAST_PAIRS]  # fmt: skip
-    found = pd.DataFrame(
-        [(*key, len(pairs), pairs["old"].mean(), pairs["new"].mean(),
-          wilcoxon(pairs["new"], pairs["old"]).p("two-sided") if len(pairs) >= LEAST_PAIRS else math.nan)
-         for key, pairs in paired],
-        columns=["dataset", "method", "setting", "pairs", "old", "new", "p"],
-    )  # fmt: skip
-    tested = found["p"].notna()
-    found.loc[tested, "p"] = holm(found.loc[tested, "p"])
+        for side in ("old", "new"):
+            done &= ~cut_in_part(both[f"status_{side}"], both[f"subproblems_{side}"])
+    known = both[LINE].assign(old=old, new=new)[done & (old - new).abs().lt(math.inf)]
+    means = known.groupby(LINE, sort=False)[["old", "new"]].mean().reset_index()
+    per_method = means.groupby(LINE[1:])["dataset"].transform("size")
+    over_all = means.assign(dataset="all " + per_method.astype(str))[per_method >= LEAST_PAIRS]
+    every = pd.concat([known, over_all])
+    grouped = every.groupby(LINE, sort=False)
+    found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
+    tested = found["pairs"] >= LEAST_PAIRS
+    found["p"] = math.nan
+    found.loc[tested, "p"] = holm([
+        wilcoxon(pairs["new"], pairs["old"]).p("two-sided") for _, pairs in grouped if len(pairs) >= LEAST_PAIRS
+    ])  # fmt: skip
     change = found["new"] - found["old"]
-    counts = change.abs().gt(math.log(margin) if name == "time" else margin) & ~(found["p"] >= ALPHA)
-    verdict = np.where((change > 0) == (name == "accuracy"), "better", "worse")
-    found["verdict"] = np.where(counts, verdict, "same")
-    return found
+    counts = change.abs().gt(math.log(margin) if time else margin) & ~(found["p"] >= ALPHA)
+    better = np.where((change > 0) != time, "better", "worse")
+    return found.assign(verdict=np.where(counts, better, "same"))
 
 
 def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
     time = name == "time"
     rows = []
     for line in lines.to_dict("records"):
-        old, new = (math.exp(line[side]) if time else 100 * line[side] for side in SIDES)
-        texts = (f"{old:.3g}", f"{new:.3g}", f"x{new / old:.3g}") if time else (
-            f"{old:.2f}", f"{new:.2f}", f"{new - old:+.2f}")  # fmt: skip
-        values = (old, new, new / old if time else new - old)
-        entries = [Entry(text, value=value) for text, value in zip(texts, values, strict=True)]
-        p = "" if math.isnan(line["p"]) else f"{line['p']:.3f}"
-        entries += [Entry(str(line["pairs"])), Entry(p, value=line["p"]), Entry(line["verdict"])]
-        rows.append(Row((line["dataset"], line["method"], line["setting"]), tuple(entries)))
+        old, new = (math.exp(line[side]) if time else 100 * line[side] for side in ("old", "new"))
+        change = (
+            Entry(f"x{new / old:.3g}", value=new / old)
+            if time
+            else Entry(f"{new - old:+.2f}", value=new - old)
+        )
+        sides = [Entry(f"{value:.3g}" if time else f"{value:.2f}", value=value) for value in (old, new)]
+        p = Entry("" if math.isnan(line["p"]) else f"{line['p']:.3f}", value=line["p"])
+        entries = (*sides, change, Entry(str(line["pairs"])), p, Entry(line["verdict"]))
+        rows.append(Row(tuple(line[label] for label in LINE), entries))
     counts = ", ".join(f"{(lines['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
     notes = (
         f"{counts}; a change below {f'a factor of {margin:g}' if time else f'{100 * margin:g} points'} counts as same",
@@ -165,12 +158,12 @@ def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
     return Table(title, ("data set", "method", "setting"), heads, tuple(rows), notes)
 
 
-def _worse_endings(both: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each way in which runs end worse than before: by a severer status."""
+def _worse_endings(both: pd.DataFrame) -> list[str]:
+    """Return a sentence for each way in which runs end worse than before: by a severer status."""
     order = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
-    ranks = [both[f"status_{side}"].map(order).fillna(-1) for side in SIDES]
-    worse = both[ranks[1] < ranks[0]]
-    for (name, before, after), some in worse.groupby(
-        [worse["dataset"] + " " + worse["method"], "status_old", "status_new"]
-    ):
-        yield f"{name}: {len(some)} {'run' if len(some) == 1 else 'runs'} {after}, previously {before}"
+    worse = both[both["status_new"].map(order).fillna(-1) < both["status_old"].map(order).fillna(-1)]
+    ways = worse.groupby([worse["dataset"] + " " + worse["method"], "status_old", "status_new"]).size()
+    return [
+        f"{name}: {count} {'run' if count == 1 else 'runs'} {after}, previously {before}"
+        for name, before, after, count in ways.reset_index().itertuples(index=False, name=None)
+    ]

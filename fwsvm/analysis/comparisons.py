@@ -8,13 +8,13 @@ import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from fwsvm.analysis import published, statistics
 from fwsvm.analysis.cells import unique_cells, without_sweeps
-from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURES, measure
+from fwsvm.analysis.measures import BOUND_COLUMNS, Measure, measure
 from fwsvm.analysis.names import method_names
 from fwsvm.analysis.statistics import Friedman, Wilcoxon, friedman, holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
@@ -22,15 +22,20 @@ from fwsvm.errors import ResultsError, listed, shortened
 
 Alternative = Literal["less", "greater", "two-sided"]
 LEVELS = (0.01, 0.05, 0.1)
+#: H1 less, greater and two-sided, and H0, in words.
 _WORDS = {
-    "time": ("faster", "slower", "not equally fast", "equally fast"),
-    "accuracy": ("less accurate", "more accurate", "not equally accurate", "equally accurate"),
-    "size": ("smaller", "larger", "not of one size", "of one size"),
+    "time": ("faster than", "slower than", "not equally fast", "equally fast"),
+    "accuracy": ("less accurate than", "more accurate than", "not equally accurate", "equally accurate"),
+    "size": ("smaller than", "larger than", "not of one size", "of one size"),
 }
+_H1 = (
+    "H1 less: the first of the pair has the smaller values; where H1 is two-sided, p one-sided is the smaller of the "
+    "two; Holm adjusts the p of H1 over the hypotheses of one measure"
+)
+_OTHER = ("below", "above", "different", "equally good")
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """H0: ``first`` and ``second`` perform alike in ``measure``; H1: first is less, greater, or different."""
 
     measure: str
@@ -41,12 +46,9 @@ class Hypothesis:
     def sentence(self, *, stands: bool = False) -> str:
         """Return H1 as a sentence, or H0 where it ``stands``."""
         a, b = method_names([self.first, self.second]).values()
-        words = _WORDS.get(self.measure, ("below", "above", "different", "equally good"))
-        if stands:
-            return f"{a} and {b} are {words[3]}"
-        if self.alternative == "two-sided":
-            return f"{a} and {b} are {words[2]}"
-        return f"{a} is {words[self.alternative != 'less']} than {b}"
+        place = 3 if stands else ("less", "greater", "two-sided").index(self.alternative)
+        words = _WORDS.get(self.measure, _OTHER)[place]
+        return f"{a} is {words} {b}" if place < 2 else f"{a} and {b} are {words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,15 @@ def two_hypotheses(
 
 def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:
     """Return every pair of methods, two-sided, in every measure: no expectation at all."""
-    hypotheses = tuple(
-        Hypothesis(name, first, second, "two-sided")
+    hypotheses = (
+        Hypothesis(name, *pair, "two-sided")
         for name in measures
-        for first, second in itertools.combinations(methods, 2)
+        for pair in itertools.combinations(methods, 2)
     )
-    return Design("all pairs, two-sided", tuple(methods), tuple(measures), hypotheses)
+    return Design("all pairs, two-sided", tuple(methods), tuple(measures), tuple(hypotheses))
 
 
-@dataclass(frozen=True, slots=True)
-class TestedHypothesis:
+class TestedHypothesis(NamedTuple):
     """One hypothesis with its test; ``p`` is for its alternative, ``p_holm`` adjusted over its measure."""
 
     hypothesis: Hypothesis
@@ -122,16 +123,16 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     """
     plain = without_sweeps(cells)
     cells = cells if plain.empty else plain
-    compared, lacking = [], []
+    compared, tested, lacking = [], [], []
     for name in design.measures:
         try:
             compared.append(compare_methods(cells, list(design.methods), name, alpha=alpha))
         except ResultsError as error:
             lacking.append(error)
+        tested += _tested(design, cells, name)
     if not compared:
         raise lacking[0]
-    tested = tuple(one for name in design.measures for one in _tested(design, cells, name))
-    return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
+    return Evaluation(design, tuple(compared), tuple(tested), tuple(map(str, lacking)))
 
 
 def comparable(cells: pd.DataFrame) -> pd.DataFrame:
@@ -151,11 +152,9 @@ def compare_methods(
 ) -> OverallComparison:
     """Compare all methods at once in one measure."""
     kind = measure(name)
-    values, left_out = method_matrix(cells, kind.column, methods)
+    values, left_out = method_matrix(cells, kind, methods)
     if len(values) < 2:
-        reasons = listed(
-            (f"{shortened(name)}: {shortened(why, 200)}" for name, why in left_out.items()), "; "
-        )
+        reasons = listed((f"{shortened(one)}: {shortened(why, 200)}" for one, why in left_out.items()), "; ")
         rest = (
             f" ({reasons}); run the rest, or leave methods out with --methods of fwsvm stats"
             if reasons
@@ -172,77 +171,64 @@ def compare_methods(
 def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
     found = []
     for hypothesis in design.hypotheses:
-        if hypothesis.measure != name:
-            continue
-        try:
-            values, left_out = method_matrix(
-                cells, measure(name).column, [hypothesis.first, hypothesis.second]
-            )
-        except ResultsError:  # which the comparison of all methods has said
-            continue
-        if len(values):
-            test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
-            found.append((hypothesis, test, test.p(hypothesis.alternative), left_out))
-    adjusted = holm([p for _, _, p, _ in found])
-    return [
-        TestedHypothesis(hypothesis, test, p, float(p_holm), left_out)
-        for (hypothesis, test, p, left_out), p_holm in zip(found, adjusted, strict=True)
-    ]
+        if hypothesis.measure == name:
+            try:
+                values, left_out = method_matrix(cells, measure(name), [hypothesis.first, hypothesis.second])
+            except ResultsError:  # which the comparison of all methods has said
+                continue
+            if len(values):
+                test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
+                found.append(
+                    TestedHypothesis(hypothesis, test, test.p(hypothesis.alternative), math.nan, left_out)
+                )
+    adjusted = holm([one.p for one in found])
+    return [one._replace(p_holm=float(p)) for one, p in zip(found, adjusted, strict=True)]
 
 
 def method_matrix(
-    cells: pd.DataFrame, column: str, methods: list[str]
+    cells: pd.DataFrame, kind: Measure, methods: list[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
 
     A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
     """
     chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
-    if column == "objective" and "minimised" in chosen and len({*chosen["minimised"]} - {""}) > 1:
+    if kind.name == "objective" and "minimised" in chosen and len({*chosen["minimised"]} - {""}) > 1:
         raise ResultsError(
             "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
             "choose methods of one kind, or accuracy or time"
         )
-    found = {(cell["dataset"], cell["method"]): cell for cell in chosen.to_dict("records")}
-    rows: dict[str, list[float]] = {}
     left_out: dict[str, str] = {}
-    for dataset in dict.fromkeys(chosen["dataset"]):
-        here = {method: found.get((dataset, method)) for method in methods}
+    for dataset, here in chosen.groupby("dataset", sort=False):
+        by_method = {cell["method"]: cell for cell in here.to_dict("records")}
         reasons = ["made here, no published data set"] * (dataset in published.made_here())
-        reasons += filter(None, (_unusable(cell, method, column) for method, cell in here.items()))
+        reasons += filter(None, (_unusable(by_method.get(method), method, kind) for method in methods))
         if reasons:
-            left_out[dataset] = reasons[0]
-        else:
-            rows[dataset] = [cell[column] for cell in here.values() if cell is not None]
-    values = pd.DataFrame.from_dict(rows, orient="index", columns=pd.Index(methods), dtype=float)
-    return values, left_out
+            left_out[str(dataset)] = reasons[0]
+    usable = chosen[~chosen["dataset"].isin(left_out)]
+    order = dict.fromkeys(usable["dataset"])
+    values = usable.pivot_table(index="dataset", columns="method", values=kind.column)
+    return values.reindex(index=list(order), columns=methods).astype(float), left_out
 
 
-def _unusable(cell: Mapping[Hashable, Any] | None, method: str, column: str) -> str:
+def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -> str:
     """Return why a cell cannot be compared, or ''."""
     if cell is None:
         return f"{method} was not run"
-    if pd.isna(cell[column]):
+    value = cell[kind.column]
+    if pd.isna(value):
         ended = cell["used"] and not cell["censored"] and cell["status"] != "time_limit"
-        title = next((kind.title for kind in MEASURES.values() if kind.column == column), column)
-        lacking = f"no {title.partition(' (')[0]}"
+        lacking = f"no {kind.title.partition(' (')[0]}"
         return f"{method}: {lacking if ended else cell['statuses']}"
-    if not math.isfinite(cell[column]):
-        return f"{method}: {cell[column]}"
-    if not cell.get("finite", True):
+    if not math.isfinite(value) or not cell.get("finite", True):
         return f"{method}: numbers that are not finite"
-    if column in BOUND_COLUMNS and cell["censored"]:
-        return f"{method} stopped at its time limit"
-    return ""
+    return f"{method} stopped at its time limit" * bool(kind.column in BOUND_COLUMNS and cell["censored"])
 
 
 def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
-    return [
-        *(_friedman_table(compared, source) for compared in evaluation.compared),
-        _wilcoxon_table(evaluation, source),
-        _conclusions(evaluation),
-    ]
+    overall = [_friedman_table(compared, source) for compared in evaluation.compared]
+    return [*overall, _wilcoxon_table(evaluation, source), _conclusions(evaluation)]
 
 
 def _friedman_table(compared: OverallComparison, source: str) -> Table:
@@ -260,11 +246,11 @@ def _friedman_table(compared: OverallComparison, source: str) -> Table:
         ("F, corrected for ties", f.F_tie, f.p_F_tie),
     ):
         rows.append(Row((label,), (Entry(f"{value:.4f}", value=value), p_entry(p))))
-    groups = ["{" + ", ".join(heads[place] for place in group) + "}" for group in compared.groups]
+    groups = ", ".join("{" + ", ".join(heads[place] for place in group) + "}" for group in compared.groups)
     notes = (
         f"N = {f.n} data sets, k = {f.k} methods; {source}",
         f"critical difference of mean ranks (Nemenyi, alpha {compared.alpha:g}): {compared.difference:.4f}; "
-        + (f"not told apart: {', '.join(groups)}" if groups else "all methods are told apart"),
+        + (f"not told apart: {groups}" if groups else "all methods are told apart"),
         f"Friedman: {statistics.FRIEDMAN}",
         f"Nemenyi: {statistics.NEMENYI}",
         *_left_out(compared.left_out),
@@ -277,24 +263,15 @@ def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:
     """Return one line per hypothesis: rank sum, p-values one- and two-sided, and Holm's adjustment."""
     rows = []
     left_out: dict[str, str] = {}
-    for tested in evaluation.tested:
-        h, test = tested.hypothesis, tested.test
-        one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else tested.p
-        entries = (
-            Entry(f"{test.n}"),
-            Entry(f"{test.zeros}"),
-            Entry(f"{test.W:g}"),
-            Entry(h.alternative),
-            *map(p_entry, (one_sided, test.p("two-sided"), tested.p_holm)),
-        )
+    for h, test, p, p_holm, lacking in evaluation.tested:
+        one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else p
+        texts = (str(test.n), str(test.zeros), f"{test.W:g}", h.alternative)
+        entries = (*map(Entry, texts), *map(p_entry, (one_sided, test.p("two-sided"), p_holm)))
         rows.append(Row((h.measure, " - ".join(method_names([h.first, h.second]).values())), entries))
-        left_out |= tested.left_out
+        left_out |= lacking
     notes = (
         f"{evaluation.design.place}; {source}",
-        (
-            "H1 less: the first of the pair has the smaller values; where H1 is two-sided, p one-sided is "
-            "the smaller of the two; Holm adjusts the p of H1 over the hypotheses of one measure"
-        ),
+        _H1,
         f"Wilcoxon signed ranks: {statistics.WILCOXON}",
         *_left_out(left_out),
         *evaluation.lacking,
@@ -304,18 +281,14 @@ def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:
 
 
 def _conclusions(evaluation: Evaluation) -> Table:
-    """Return what follows at the levels 0.01, 0.05 and 0.1, without adjustment (003 Table 7)."""
+    """Return what follows at the levels 0.01, 0.05 and 0.1, without adjustment."""
     rows = []
-    for tested in evaluation.tested:
-        h, stands = tested.hypothesis, tested.p > max(LEVELS)
-        said = "H0 stands: " * stands + h.sentence(stands=stands)
-        rows.append(Row((h.measure, said), decisions(tested.p)))
+    for h, _, p, *_ in evaluation.tested:
+        stands = p > max(LEVELS)
+        rows.append(Row((h.measure, "H0 stands: " * stands + h.sentence(stands=stands)), decisions(p)))
     heads = tuple(f"{level:g}" for level in LEVELS)
-    place = evaluation.design.place
-    notes = (
-        f"H0 at significance levels {', '.join(heads)}; {place}; p-values not adjusted, as in the papers",
-    )
-    return Table("Conclusions", ("measure", "conclusion"), heads, tuple(rows), notes)
+    note = f"H0 at significance levels {', '.join(heads)}; {evaluation.design.place}; p-values not adjusted"
+    return Table("Conclusions", ("measure", "conclusion"), heads, tuple(rows), (f"{note}, as in the papers",))
 
 
 def decisions(p: float) -> tuple[Entry, ...]:
@@ -335,4 +308,4 @@ def probability(p: float) -> str:
 
 def _left_out(left_out: Mapping[str, str]) -> list[str]:
     said = ", ".join(f"{published.title(name)} ({reason})" for name, reason in left_out.items())
-    return [f"left out: {said}"] if said else []
+    return [f"left out: {said}"] * bool(said)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis.configuration import files, settings
-from fwsvm.analysis.results import DONE, different_data, result_folders
+from fwsvm.analysis.results import DONE, configurations, different_data, result_folders, settings
 from fwsvm.errors import ResultsError, listed, shortened
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
@@ -48,16 +47,16 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
                 "merge has left there"
             )
     every = pd.concat([frame.assign(folder=str(folder)) for folder, frame in folders.items()]).fillna("")
-    configurations = [
+    configured = [
         (folder, path, {key: value for key, value in settings(path).items() if key not in MACHINE_KEYS})
         for folder in folders
-        for path in files(folder)
+        for path in configurations(folder)
     ]
     kept, disagreeing = _once_each(folders)
     mixed = [
         *_mixed_code(every),
         *different_data(every),
-        *_mixed_configurations(configurations),
+        *_mixed_configurations(configured),
         *disagreeing,
     ]
     if mixed and not allow_mixed:
@@ -72,7 +71,7 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
     if logs:  # whole lines: a kill may have torn the last one
         write_whole(out / "log.jsonl", b"".join(log[: log.rfind(b"\n") + 1] for log in logs))
     written: list[dict[str, Any]] = []
-    for _, path, content in configurations:
+    for _, path, content in configured:
         if content not in written:
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
             write_whole(out / name, bytes_of(path))

@@ -37,8 +37,7 @@ def middle_cut(name: str, most: int = MOST) -> str:
 
 def short_names(datasets: Iterable[str]) -> dict[str, str]:
     """Return a short name of each data set, no two alike."""
-    every = list(dict.fromkeys(datasets))
-    short = {dataset: short_name(dataset) for dataset in every}
+    short = {dataset: short_name(dataset) for dataset in datasets}
     counts = Counter(short.values())
     return distinct({d: name if counts[name] == 1 else middle_cut(d) for d, name in short.items()})
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fwsvm import __version__
 from fwsvm.analysis import figures, layouts
-from fwsvm.analysis.cells import cells_of_runs
+from fwsvm.analysis.cells import cells_of_runs, sweeps
 from fwsvm.analysis.contests import Contest, contest
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.published import MADE_HERE, made_here, smaller_than_published, title
@@ -114,6 +114,12 @@ def _notes(cells: pd.DataFrame, contests: list[Contest | None]) -> Iterator[str]
                 "standard errors of each other: their order may be chance."
             )
     names = short_names(cells["dataset"])
+    several = sweeps(cells)[["dataset", "method"]].drop_duplicates()
+    if len(several):
+        yield (
+            f"{len(several)} pairs of data set and method have several values of C. All rows are shown, also "
+            "those of earlier values; --where C=VALUE chooses."
+        )
     weak = cells[cells["void"] != ""]
     where = [f"{names[c['dataset']]} {c['method']} ({c['void']})" for c in weak.to_dict("records")]
     if where:

@@ -8,14 +8,15 @@ import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis import configuration
 from fwsvm.analysis.measures import named, plain
-from fwsvm.errors import ResultsError, UsageError, shortened
+from fwsvm.errors import ResultsError, UsageError, shortened, shown
+from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
-from fwsvm.results.files import no_results, present, unreadable
+from fwsvm.results.files import bytes_of, no_results, present, unreadable
 from fwsvm.results.reading import TRUTHS
 from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
@@ -90,11 +91,11 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
     one, ran under the default protocol.
     """
     found, notices = frame["search"].map({"full": "default"}).fillna(""), []
-    paths = configuration.files(folder)
+    paths = configurations(folder)
     configured = pd.Series(not paths, index=frame.index)
     for path in paths:
         try:
-            content = configuration.settings(path)
+            content = settings(path)
         except ResultsError as error:
             notices.append(f"{error}; the protocol of its runs is not known")
             continue
@@ -110,6 +111,27 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
                     found = found.mask(own & (names == str(entry.get("name"))), entry["protocol"])
     found = frame["protocol"].where(frame["protocol"] != "", found)
     return found.mask(~configured & (found == ""), UNKNOWN), notices
+
+
+def configurations(folder: Path) -> list[Path]:
+    """Return the configurations of a results folder, that of the first experiment first; further ones are left out."""
+    return sorted(folder.glob("experiment*.yaml"), key=lambda path: (len(path.name), path.name))
+
+
+def settings(path: Path) -> dict[str, Any]:
+    """Return the settings of a configuration; none if there is no such file, or nothing in it.
+
+    Raises
+    ------
+    ResultsError
+        The file is not YAML, or no mapping.
+    """
+    if not present(path):
+        return {}
+    content = parse_yaml(bytes_of(path), str(path), ResultsError)
+    if not isinstance(content, dict | None):
+        raise ResultsError(f"{path}: a mapping of settings belongs here, not {shown(content)}")
+    return content or {}
 
 
 #: Rows alike in these must have seen the same data.

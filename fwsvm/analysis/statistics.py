@@ -6,7 +6,6 @@ that than by data.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +24,6 @@ NEMENYI = (
     "CD = q_alpha sqrt(k(k+1)/(6N)) with q_alpha the studentized range (infinite degrees of freedom) over "
     "sqrt(2); mean ranks of mid-ranks, no correction for ties"
 )
-Zeros = Literal["pratt", "wilcox"]
 WILCOXON = (
     "exact permutation distribution, mid-ranks for ties, zeros ranked, then dropped (Pratt), "
     f"differences rounded to 1e-{DECIMALS} of the largest value"
@@ -72,19 +70,17 @@ def signed_rank_distribution(doubled_ranks: NDArray[np.int64]) -> NDArray[np.flo
     return distribution
 
 
-def wilcoxon(x: ArrayLike, y: ArrayLike, *, zeros: Zeros = "pratt") -> Wilcoxon:
+def wilcoxon(x: ArrayLike, y: ArrayLike) -> Wilcoxon:
     """Test whether paired finite x and y (shape ``(n,)``) differ in location.
 
-    ``zeros="pratt"`` ranks the zero differences with the others and then drops their ranks (Pratt 1959, the
-    default of the R package that paper 003 used); ``"wilcox"`` drops them first. Ties get mid-ranks. The
-    p-values come from the permutation distribution given these ranks: exact, no normal approximation.
+    Zero differences are ranked with the others, and then their ranks are dropped (Pratt 1959, the default of the R
+    package that Frandi et al. used). Ties get mid-ranks. The p-values come from the permutation distribution given
+    these ranks: exact, no normal approximation.
     """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     largest = float(np.abs([first, second]).max(initial=0)) or 1.0
     d = np.round((first - second) / largest, DECIMALS)
     n_zeros = int((d == 0).sum())
-    if zeros == "wilcox":
-        d = d[d != 0]
     ranks = rankdata(np.abs(d)) if d.size else np.zeros(0)
     positive, negative = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     distribution = signed_rank_distribution(np.rint(2 * ranks[d != 0]).astype(np.int64))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fwsvm.cli._lines import align, wrap
+from fwsvm.papers import PAPERS, by_author
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +47,7 @@ FILE = (
     ),
     *("note", "urls", "verified"),
 )
-COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state", "papers")
+COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state")
 
 
 def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[str, Any]:
@@ -74,7 +75,9 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
         "state": order[place],
         "source": entry.sources[source].name,
         "overlay": overlay,
-        "papers": sorted({paper for shape in entry.published for paper in shape.paper.split(", ")}),
+        "papers": sorted(
+            {by_author(number) for shape in entry.published for number in shape.paper.split(", ")}
+        ),
     }
 
 
@@ -146,18 +149,20 @@ def _state(source: DataSource, file: RawFile, mirror: str | None) -> str:
 
 def list_lines(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the aligned table of the list, at most 80 columns wide, and what its words mean."""
-    rows = [
-        [" ".join(text) if isinstance(text, list) else _number(text) for text in map(record.get, COLUMNS)]
-        for record in records
-    ]
+    rows = [[_number(value) for value in map(record.get, COLUMNS)] for record in records]
     rows.insert(0, [name.replace("_", " ") for name in COLUMNS])
     rows.insert(1, ["-" * max(map(len, column)) for column in zip(*rows, strict=True)])
-    yield from (*align(rows, left=(0, 5, 6)), "")
+    yield from (*align(rows, left=(0, 5)), "")
     states = {record["state"] for record in records}
     yield from (f"{state + ':':9}{said}" for state, said in STATES.items() if state in states)
     for how, said in OVERLAY.items():
         if names := ", ".join(record["name"] for record in records if record["overlay"] == how):
             yield from wrap(f"{said}: {names}", "yours:    ", " " * 10)
+
+
+def _authors(numbers: str) -> str:
+    """Return how papers are cited, of their numbers."""
+    return ", ".join(PAPERS[by_author(number)].cited for number in numbers.split(", "))
 
 
 def _number(value: Any) -> str:
@@ -170,7 +175,7 @@ def info_lines(record: Mapping[str, Any]) -> Iterator[str]:
 
     test = "no test set" if record["test_rows"] == 0 else f"{_number(record['test_rows'])} test"
     shapes = {
-        f"paper {shape['paper']}": f"{shape['name']}: m = {_number(shape['m'])}, t = {_number(shape['t'])}, "
+        _authors(shape["paper"]): f"{shape['name']}: m = {_number(shape['m'])}, t = {_number(shape['t'])}, "
         f"n = {_number(shape['n'])}"
         for shape in record["published"]
     }

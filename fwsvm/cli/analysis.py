@@ -251,9 +251,9 @@ def stats(
     from fwsvm.analysis.cells import cells_of_runs, several_kinds
     from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers import p003_tests
-    from fwsvm.analysis.published import PAPERS, by_author
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
+    from fwsvm.papers import PAPERS, by_author
 
     _refuse_both(results, published)
     if published is not None:
@@ -289,7 +289,7 @@ def _design(
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.measures import measure, measured
-    from fwsvm.analysis.published import by_author
+    from fwsvm.papers import by_author
 
     for name in measures:
         if measure(name).derived:

@@ -12,6 +12,8 @@ from fwsvm.cli._help import Summaries
 from fwsvm.cli._lines import tell
 from fwsvm.cli._options import PATH, FiniteFloat, NearestChoice, json_option, offline_option
 from fwsvm.errors import DataError, UsageError
+from fwsvm.papers import PAPERS, by_author
+from fwsvm.plugins import entry_of
 
 if TYPE_CHECKING:
     from fwsvm.data.download import FetchOptions
@@ -32,7 +34,9 @@ seconds_option = click.option(
     help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
 )
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
-paper_option = click.option("--paper", metavar="000|002|003|004", help="All data sets of this paper.")
+paper_option = click.option(
+    "--paper", metavar="AUTHOR", help="All data sets of this paper: frandi, nanculef, glasmachers or zhang."
+)
 
 
 def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "FetchOptions":
@@ -55,10 +59,8 @@ def find_entries(names: tuple[str, ...], paper: str | None = None) -> "list[Entr
             raise UsageError(unknown_name(name))
         found.append(entry)
     if paper:
-        of_paper = [e for e in lock.entries.values() if any(paper in p.paper for p in e.published)]
-        if not of_paper:
-            raise UsageError(f"--paper {paper}: no data set is of that paper; papers are 000, 002, 003, 004")
-        found += of_paper
+        number = entry_of(PAPERS, "paper", by_author(paper)).number
+        found += [e for e in lock.entries.values() if any(number in p.paper for p in e.published)]
     return found or list(lock.entries.values())
 
 

@@ -49,7 +49,7 @@ def series(datasets, seconds: dict[str, list[float]], cut: dict[str, set[str]] |
 
 def view(*rows) -> View:
     """Return the view of some rows."""
-    return View(cells_of(*rows), METHODS)
+    return View(cells_of(*rows).to_dict("records"), METHODS)
 
 
 def verdict(rows, name: str):
@@ -277,7 +277,7 @@ def test_an_experiment_s_only_variant_of_a_method_is_that_method() -> None:
     papers = (("scs(growth=theory)", 1.0), ("pegasos", 5.0), ("wolfe", 2.0))
     rows = [run("magic", m, t, experiment="scs") for m, t in papers]
     rows += [run("magic", m, t, experiment="curve") for m, t in (("scs", 7.0), ("pegasos", 5.0))]
-    found = View(cells_of(*rows), ("wolfe", "pegasos", "scs"))
+    found = View(cells_of(*rows).to_dict("records"), ("wolfe", "pegasos", "scs"))
     assert found.number("magic", "scs", "time") == (1.0, 1.0)
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from fwsvm.analysis import cells, results
 from fwsvm.analysis.cells import against_baseline
 from fwsvm.analysis.comparisons import method_matrix
+from fwsvm.analysis.measures import measure
 from fwsvm.analysis.reported import refuse_mixed_load
 from fwsvm.errors import ResultsError, UsageError
-from fwsvm.results.reading import read_trace
-from tests.analysis.folders import cells_of, frame_of, row, write, write_trace
+from tests.analysis.folders import cells_of, frame_of, row, write
 
 
 def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path) -> None:
@@ -23,16 +23,6 @@ def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path
     for path, n in ((tmp_path / "one", 1), (tmp_path / "one" / "runs.csv", 1), (tmp_path, 2)):
         assert len(results.read([path]).frame) == n
     assert len(results.read([tmp_path, tmp_path / "one"]).frame) == 2, "a folder named twice is read once"
-
-
-def test_numbers_text_and_truth_arrive_as_what_they_are(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path, [row(dataset="a1a", method="fw", shared="true", gap="", objective="inf", C="0.1")]
-    )
-    read = results.read([folder]).frame.iloc[0]
-    assert (read["C"], read["shared"], read["dataset"]) == (0.1, True, "a1a")
-    assert pd.isna(read["gap"])
-    assert read["objective"] == float("inf")
 
 
 def test_a_torn_last_line_is_left_out_with_a_notice(tmp_path: Path) -> None:
@@ -81,16 +71,6 @@ def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing
         read.select(["C=big"])
     with pytest.raises(UsageError, match="shared=ja: give true or false"):
         read.select(["shared=ja"])
-
-
-def test_a_trace_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None:
-    folder = write(tmp_path, [row(dataset="a1a", method="fw", run_id="r1")])
-    columns = {"seconds": [0, 1], "iteration": [0, 9], "objective": [2, 1], "gap": [None, 0.1]}
-    write_trace(folder, "r1", pd.DataFrame(columns | {"support_vectors": [1, 2]}))
-    trace = read_trace(folder, "r1")
-    assert trace is not None
-    assert trace["gap"].isna().tolist() == [True, False]
-    assert read_trace(folder, "r2") is None
 
 
 def test_a_cell_has_mean_and_deviation_over_repetitions_and_counts_what_failed() -> None:
@@ -146,14 +126,6 @@ def test_several_classes_cut_short_have_a_time_but_no_accuracy() -> None:
     assert cells["used"].tolist() == [1, 1, 1]
 
 
-def test_a_time_limit_marks_the_cell_as_a_lower_bound() -> None:
-    table = cells_of(
-        row(dataset="a", method="fw"), row(dataset="a", method="fw", repetition=1, status="time_limit")
-    )
-    assert table["censored"].tolist() == [True]
-    assert table["status"].tolist() == ["time_limit"]
-
-
 def test_derived_widths_may_vary_between_repetitions_but_given_ones_are_settings() -> None:
     derived = [
         row(dataset="a", method="fw", repetition=i, gamma=0.1 * i, width_rule="paper") for i in range(3)
@@ -169,16 +141,6 @@ def test_parameters_in_a_methods_name_are_set_aside_only_if_it_has_one_variant()
     assert one["parameters"].unique().tolist() == ["metric=rkhs"]
     two = cells_of(row(dataset="a", method="scs(metric=rkhs)"), row(dataset="a", method="scs"))
     assert sorted(two["method"]) == ["scs", "scs(metric=rkhs)"]
-
-
-def test_sweeps_are_told_from_single_values_of_the_penalty() -> None:
-    table = cells_of(
-        row(dataset="a", method="fw", C=1),
-        *(row(dataset="b", method="fw", C=c, experiment="sweep") for c in (1, 2)),
-        row(dataset="b", method="fw", C=4),
-    )
-    assert cells.without_sweeps(table)["C"].tolist() == [1, 4]
-    assert cells.sweeps(table)["C"].tolist() == [1, 2]
 
 
 def test_what_looks_like_a_sweep_among_single_penalties_is_said() -> None:
@@ -204,12 +166,6 @@ def test_an_empty_number_is_named_and_chosen_by_an_empty_value() -> None:
     with pytest.raises(ResultsError, match=r"C \(empty\) or 0.25; choose with --where C=0.25 or --where C=$"):
         cells.unique_cells(cells.cells_of_runs(frame), ["dataset", "method"])
     assert results.matching(frame, ["C="])["C"].isna().tolist() == [True]
-
-
-def test_what_is_to_be_typed_is_quoted_for_a_shell() -> None:
-    table = cells_of(*(row(dataset="a", method="fw", experiment=name) for name in ("my runs", "x")))
-    with pytest.raises(ResultsError, match=r"choose with --where 'experiment=my runs'$"):
-        cells.unique_cells(table, ["dataset", "method"])
 
 
 def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
@@ -254,15 +210,6 @@ def test_speed_ups_are_at_the_same_width_where_the_baseline_has_several() -> Non
     assert table[table["method"] == "fw"]["speedup"].tolist() == [10]
 
 
-def test_a_promise_is_judged_by_runs_that_their_rule_ended() -> None:
-    weak = "The relative gap is 3: the stopping rule promises little here."
-    table = cells_of(
-        row(dataset="a", method="fw", status="time_limit", relative_gap=3, message=weak, seed=1),
-        row(dataset="a", method="fw", status="converged", relative_gap=1e-4, message="", seed=2),
-    )
-    assert table["void"].tolist() == [""]
-
-
 def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     table = cells_of(
         row(dataset="a", method="cvm"),
@@ -273,10 +220,10 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
         row(dataset="d", method="cvm", status="missing", train_seconds=""),
         row(dataset="d", method="fw"),
     )
-    values, left_out = method_matrix(table, "train_seconds", ["cvm", "fw"])
+    values, left_out = method_matrix(table, measure("time"), ["cvm", "fw"])
     assert list(values.index) == ["a"]
     assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
-    accuracies, _ = method_matrix(table, "test_accuracy", ["cvm", "fw"])
+    accuracies, _ = method_matrix(table, measure("accuracy"), ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
 
 
@@ -287,7 +234,7 @@ def test_a_set_without_test_rows_is_left_out_for_that_and_not_for_how_its_runs_e
         row(dataset="usps", method="cvm", classes=10, subproblems=45, status="time_limit", test_accuracy=""),
         row(dataset="usps", method="fw"),
     )
-    _, left_out = method_matrix(table, "test_accuracy", ["cvm", "fw"])
+    _, left_out = method_matrix(table, measure("accuracy"), ["cvm", "fw"])
     assert left_out == {"w8a": "cvm: no test accuracy", "usps": "cvm: 1 time_limit"}
 
 
@@ -309,14 +256,6 @@ def test_times_under_different_loads_are_refused(tmp_path: Path, other, said: st
     unlike = [*alike, row(dataset="a", method="mfw", **other)]
     with pytest.raises(ResultsError, match=said):
         refuse_mixed_load(results.read([write(tmp_path / "unlike", unlike)]).frame)
-
-
-def test_search_runs_may_share_kernels_without_spoiling_the_times(tmp_path: Path) -> None:
-    rows = [
-        row(dataset="a", method="cvm", role="select", shared="true", parallel_cells=8),
-        row(dataset="a", method="cvm"),
-    ]
-    refuse_mixed_load(results.read([write(tmp_path, rows)]).frame)
 
 
 @settings(deadline=None, max_examples=15)

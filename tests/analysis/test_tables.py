@@ -179,7 +179,7 @@ def test_objectives_of_two_problems_are_not_tested_against_each_other() -> None:
         row(dataset="a1a", method="avsf", objective=8, primal=8),
     ]
     with pytest.raises(ResultsError, match="minimise R on the simplex and some the primal"):
-        method_matrix(cells_of(*rows), "objective", ["fw", "avsf"])
+        method_matrix(cells_of(*rows), measures.measure("objective"), ["fw", "avsf"])
 
 
 def test_what_is_weak_cut_or_incomplete_is_marked_and_explained() -> None:

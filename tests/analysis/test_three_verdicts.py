@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fwsvm.analysis import cells as cells_module
-from fwsvm.analysis import results, variants
+from fwsvm.analysis import results
 from fwsvm.analysis.claims import show
 from fwsvm.analysis.claims.checks import ADULT
 from fwsvm.analysis.claims.evaluate import caveats, check_claims
@@ -147,28 +147,6 @@ def test_no_setting_is_named_on_a_data_set_that_does_not_make_the_verdict() -> N
     (verdict,) = check_claims(cells_of(*turned, *as_run), [FASTER])
     assert verdict.as_run_word == "not reproduced"
     assert verdict.turns_on == (), "as run the claim holds on a5a, and in these runs it does not"
-
-
-def test_variants_are_of_one_setting_and_keep_their_order() -> None:
-    cells = cells_of(
-        why(method="cvm", tolerance=1e-6),
-        *(why(method=f"cvm(inner={value})") for value in ("0.001", "1e-05")),
-        why(method="cvm(inner=0.001, retries=7)"),
-        why(method="cvm(first_level=1e-06)"),
-        why(method="cvm(candidates=uniform)"),
-        why(method="cvm", search="full"),
-        why(method="fw", train_seconds=7),
-    )
-    varied = variants.variants(cells)
-    assert len(varied) == len(cells) - 1
-    inner, retries = variants.SETTINGS["inner"], variants.SETTINGS["retries"]
-    assert variants.values(varied, inner) == ["1e-07", "1e-05", "0.001"]
-    assert variants.values(varied, retries) == ["1", "all rows"]
-    assert variants.values(varied, variants.SETTINGS["width_rule"]) == []
-    there = variants.at(varied, inner, "0.001").set_index("method")
-    assert there.loc["cvm", "value"] == "0.001"
-    assert there.loc["fw", "train_seconds"] == 7
-    assert variants.at(varied, inner, "1e-07").set_index("method").loc["cvm", "setting"] == ""
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "csv"])

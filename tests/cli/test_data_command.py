@@ -76,7 +76,7 @@ def test_list_names_every_set_in_80_columns(cache):
     assert records["usps-ext"]["state"] == "by hand"
     assert records["heart-failure"]["rows"] == 273
     assert json.loads(run("list", "--json", "--paper", "002").stdout)[0]["name"] == "covtype"
-    assert "papers are" in run("list", "--paper", "001", code=2).output
+    assert "the papers are" in run("list", "--paper", "001", code=2).output
 
 
 @pytest.mark.parametrize("name", sorted(lockfile.read().entries))

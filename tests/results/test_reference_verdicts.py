@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm.analysis.published import PAPERS
+from fwsvm.papers import PAPERS
 from tests.cli.running import done
 
 pytestmark = pytest.mark.slow

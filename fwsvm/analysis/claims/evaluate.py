@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.claims.model import CheckResult, Claim, View, of_methods
+from fwsvm.analysis.claims.model import Cell, CheckResult, Claim, View, of_methods
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
 from fwsvm.errors import UsageError
+from fwsvm.papers import PAPERS, by_author
 
 #: Protocols of runs as printed; methods without any, and rows from before there was another, have none.
 AS_PRINTED, AS_RUN = ("paper", ""), ("fw-svms",)
@@ -62,7 +63,7 @@ class Verdict:
             return "no printed numbers"
         word = f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
         borrowed = self.claim.printed not in {None, self.claim.paper}
-        return f"{word} of {published.PAPERS[str(self.claim.printed)].cited}" if borrowed else word
+        return f"{word} of {PAPERS[str(self.claim.printed)].cited}" if borrowed else word
 
 
 def _word(found: CheckResult | None) -> str:
@@ -71,7 +72,7 @@ def _word(found: CheckResult | None) -> str:
 
 def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
     """Check the claims (all, or those whose names start with one of ``chosen``) on cells and printed numbers."""
-    begins = tuple(map(published.by_author, chosen))
+    begins = tuple(map(by_author, chosen))
     unknown = [name for name, begin in zip(chosen, begins, strict=True)
                if not any(full.startswith(begin) for full in CLAIMS)]  # fmt: skip
     if unknown:
@@ -80,72 +81,103 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
     printed = [None if claim.printed is None else _in_print(claim.name) for claim in claims]
     if cells is None:
         return [Verdict(claim, None, found) for claim, found in zip(claims, printed, strict=True)]
-    kept, varied = _of_whole_runs(cells[~variants.of_why(cells)]), _of_whole_runs(variants.variants(cells))
+    kept = _records(cells[~variants.of_why(cells)])
+    varied = variants.variants(cells)
+    # the claims of a paper share their methods, and the views of these
     views = functools.cache(
         lambda methods: (View(_as_printed(kept, methods), methods), View(_as_run(kept), methods))
     )
+    varied_views = functools.cache(lambda methods: _varied_views(varied, kept, methods))
     verdicts = []
     for claim, in_print in zip(claims, printed, strict=True):
         ours, as_run = (claim.check(view) for view in views(claim.methods))
-        verdicts.append(Verdict(claim, ours, in_print, as_run, _turns(claim, as_run, kept, varied)))
+        turns = _turns(claim, as_run, varied_views(claim.methods))
+        verdicts.append(Verdict(claim, ours, in_print, as_run, turns))
     return verdicts
 
 
-def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+@dataclass(frozen=True, slots=True)
+class _Varied:
+    """A data set that was run with changed settings: as run among these, as run, and with each value of a setting."""
+
+    where: str
+    once: str
+    before: View
+    there: View
+    after: dict[str, dict[str, View]]  # by title of the setting, and value
+
+
+def _varied_views(varied: pd.DataFrame, kept: Sequence[Cell], methods: Sequence[str]) -> list[_Varied]:
+    found = []
+    for dataset, here in varied[varied["method"].isin(methods)].groupby("dataset", sort=False):
+        records = dict(zip(here.index, _records(here), strict=True))
+        narrow = here[["dataset", "method", "setting", "value", "tolerance"]]
+        after = {
+            setting.title: {
+                value: View([records[place] for place in variants.at(narrow, setting, value).index], methods)
+                for value in variants.values(narrow, setting)
+            }
+            for setting in variants.SETTINGS.values()
+        }
+        before = View((cell for cell in records.values() if not cell["setting"]), methods)
+        there = View(_as_run([cell for cell in kept if cell["dataset"] == dataset]), methods)
+        once = " (one run a cell)" if here["used"].max() == 1 else ""
+        found.append(_Varied(published.title(str(dataset)), once, before, there, after))
+    return found
+
+
+def _as_printed(records: Sequence[Cell], methods: Sequence[str]) -> list[Cell]:
     """Return the cells of runs as printed; if these methods have none, those of protocols that no paper has."""
-    own = cells[cells["protocol"].isin(AS_PRINTED)]
-    if len(of_methods(own, methods)):
+    own = [cell for cell in records if cell["protocol"] in AS_PRINTED]
+    if of_methods(own, methods):
         return own
-    return cells[~cells["protocol"].isin([*AS_RUN, UNKNOWN])]
+    return [cell for cell in records if cell["protocol"] not in {*AS_RUN, UNKNOWN}]
 
 
-def _as_run(cells: pd.DataFrame) -> pd.DataFrame:
+def _as_run(records: Sequence[Cell]) -> list[Cell]:
     """Return the cells of runs as the authors made theirs."""
-    return cells[cells["protocol"].isin(AS_RUN)]
+    return [cell for cell in records if cell["protocol"] in AS_RUN]
 
 
-def _turns(
-    claim: Claim, as_run: CheckResult | None, cells: pd.DataFrame, varied: pd.DataFrame
-) -> tuple[str, ...]:
+def _turns(claim: Claim, as_run: CheckResult | None, varied: Sequence[_Varied]) -> tuple[str, ...]:
     """Return the settings that change what a claim's check finds on a data set, with the values that do.
 
-    ``as_run`` is what it finds on the ``cells`` as run. A data set where the runs with changed settings start from
-    another finding than that, or than cells as run on the same data set, does not explain the verdict, and is left out.
+    ``as_run`` is what it finds on the cells as run. A data set where the runs with changed settings start from another
+    finding than that, or than cells as run on the same data set, does not explain the verdict, and is left out.
     """
-    found: dict[str, list[str]] = {name: [] for name in variants.SETTINGS}
-    for dataset, here in varied.groupby("dataset", sort=False):
-        before = claim.check(View(here[here["setting"] == ""], claim.methods))
-        there = claim.check(View(_as_run(cells[cells["dataset"] == dataset]), claim.methods))
-        if before is None or any(one is not None and one.holds != before.holds for one in (as_run, there)):
+    found: dict[str, list[str]] = {setting.title: [] for setting in variants.SETTINGS.values()}
+    for one in varied:
+        before = claim.check(one.before)
+        starts = (as_run, claim.check(one.there))
+        if before is None or any(start is not None and start.holds != before.holds for start in starts):
             continue
-        for setting in variants.SETTINGS.values():
-            turned = [
-                value
-                for value in variants.values(here, setting)
-                if (after := claim.check(View(variants.at(here, setting, value), claim.methods))) is not None
-                and after.holds != before.holds
-            ]
+        for title, views in one.after.items():
+            after = {value: claim.check(view) for value, view in views.items()}
+            turned = [value for value, result in after.items() if result and result.holds != before.holds]
             if turned:
                 what = "does not hold" if before.holds else "holds"
-                once = " (one run a cell)" if here["used"].max() == 1 else ""
-                where = f"{setting.title}: on {published.title(str(dataset))}"
-                found[setting.name].append(f"{where} it {what} with {', '.join(turned)}{once}")
+                found[title].append(f"{title}: on {one.where} it {what} with {', '.join(turned)}{one.once}")
     return tuple(said for each in found.values() for said in each)
 
 
-def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
+def _records(cells: pd.DataFrame) -> list[Cell]:
     """Return the cells without what says nothing of runs that were cut short: all but their costs."""
-    kept = varied.copy()
     others = [column for column in MEASURED_COLUMNS if column not in BOUND_COLUMNS]
+    kept = cells.copy()
     kept.loc[kept["censored"].astype(bool), others] = float("nan")
-    return kept
+    return list(kept.to_dict("records"))
+
+
+@functools.cache
+def _printed(paper: str) -> list[Cell]:
+    return list(published.cells(paper).to_dict("records"))
 
 
 @functools.cache
 def _in_print(name: str) -> CheckResult | None:
     """Return the finding of a claim's check in the printed numbers."""
     claim = CLAIMS[name]
-    return claim.check(View(published.cells(str(claim.printed)), claim.methods))
+    return claim.check(View(_printed(str(claim.printed)), claim.methods))
 
 
 def caveats(cells: pd.DataFrame) -> list[str]:

@@ -1,14 +1,14 @@
 """Claims, the facts that their checks are made of, and the view of cells that checks use."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import unique_cells, without_sweeps
+from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.errors import listed
 
@@ -32,6 +32,9 @@ class Number(NamedTuple):
         """Return whether this number is the smaller one; None where the ends leave that open."""
         low, high = other if isinstance(other, Number) else (other, other)
         return True if self.high < low else False if self.low >= high else None
+
+
+Cell = Mapping[Hashable, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,28 +155,35 @@ class View:
     """
 
     def __init__(
-        self, cells: pd.DataFrame, methods: Sequence[str], stand_ins: dict[str, str] | None = None
+        self, records: Iterable[Cell], methods: Sequence[str], stand_ins: dict[str, str] | None = None
     ) -> None:
         self.methods = methods
-        self.all = of_methods(cells, methods)
+        self.all = of_methods(records, methods)
         self.stand_ins = stand_ins or {}
-        self._plain = without_sweeps(self.all)
-        self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
+        values: dict[tuple[object, ...], set[object]] = {}
+        for cell in self.all:
+            values.setdefault(_problem(cell), set()).add(_hashable(cell["C"]))
+        self.swept = [cell for cell in self.all if len(values[_problem(cell)]) > 1]
+        plain = [cell for cell in self.all if len(values[_problem(cell)]) == 1 and cell["used"]]
+        self._found: dict[tuple[str, str, str], list[Cell]] = {}
+        for kernel in {cell["kernel"] for cell in plain}:
+            experiments: dict[str, dict[str, dict[str, list[Cell]]]] = {}
+            for cell in plain:
+                if cell["kernel"] in {kernel, ""}:
+                    methods_of = experiments.setdefault(cell["dataset"], {}).setdefault(
+                        cell["experiment"], {}
+                    )
+                    methods_of.setdefault(cell["method"], []).append(cell)
+            for dataset, each in experiments.items():
+                for method, same in max(each.values(), key=len).items():
+                    self._found[kernel, dataset, method] = same
 
-    def cell(self, dataset: str, method: str, kernel: str = "rbf") -> dict[str, object] | None:
+    def cell(self, dataset: str, method: str, kernel: str = "rbf") -> Cell | None:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
-        if kernel not in self._found:
-            here = self._plain[self._plain["kernel"].isin([kernel, ""]) & (self._plain["used"] > 0)]
-            self._found[kernel] = {}
-            for name, cells in here.groupby("dataset", sort=False):
-                counts = cells.groupby("experiment", sort=False)["method"].nunique()
-                for other, same in cells[cells["experiment"] == counts.idxmax()].groupby("method"):
-                    self._found[kernel][str(name), str(other)] = same
-        found = self._found[kernel].get((dataset, method))
-        if found is None:
-            return None
-        (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
-        return {str(name): value for name, value in cell.items()}
+        found = self._found.get((kernel, dataset, method)) or self._found.get(("", dataset, method), [])
+        if len(found) > 1:
+            unique_cells(pd.DataFrame(found), ["dataset", "method"])
+        return found[0] if found else None
 
     def number(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> Number | None:
         """Return the mean of a measure; None where it was not measured."""
@@ -199,10 +209,10 @@ class View:
 
         It is for checks of how something grows with the number of rows, and for no others.
         """
-        measured = set(self.all.loc[self.all["train_seconds"].notna(), "dataset"])
+        measured = {cell["dataset"] for cell in self.all if not math.isnan(cell["train_seconds"])}
         places = {made: of for made, of in published.standing_in(measured).items() if of in on}
-        others = self.all[~self.all["dataset"].isin(places.values())]
-        named = others.assign(dataset=others["dataset"].replace(places))
+        others = (cell for cell in self.all if cell["dataset"] not in places.values())
+        named = [{**cell, "dataset": places.get(cell["dataset"], cell["dataset"])} for cell in others]
         return View(named, self.methods, {of: made for made, of in places.items()})
 
     def title(self, dataset: str) -> str:
@@ -215,7 +225,7 @@ def is_decided(a: Number, b: Number) -> bool:
     return a.below(b) is not None or b.below(a) is not None
 
 
-def number_of(cell: dict[str, object], name: str) -> Number | None:
+def number_of(cell: Cell, name: str) -> Number | None:
     """Return the number of a measure of a cell; None where it was not measured."""
     value = cell.get(measure(name).column)
     if not isinstance(value, int | float) or math.isnan(value):
@@ -223,17 +233,34 @@ def number_of(cell: dict[str, object], name: str) -> Number | None:
     return Number(float(value), math.inf if name == "time" and cell["censored"] else float(value))
 
 
-def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def of_methods(records: Iterable[Cell], methods: Sequence[str]) -> list[Cell]:
     """Return the cells of these methods.
 
     Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever
     variants other experiments have.
     """
-    short = cells["method"].str.split("(").str[0]
-    experiment = [cells[name] for name in ("experiment", "profile")]
-    variants = cells["method"].groupby([*experiment, short], dropna=False).transform("nunique")
-    named = cells.assign(method=cells["method"].where(~((variants == 1) & short.isin(methods)), short))
-    return named[named["method"].isin(methods)]
+    variants: dict[tuple[str, str, str], set[str]] = {}
+    placed = [
+        ((cell["experiment"], cell["profile"], cell["method"].partition("(")[0]), cell) for cell in records
+    ]
+    for place, cell in placed:
+        variants.setdefault(place, set()).add(cell["method"])
+    named = [
+        {**cell, "method": place[2]} if len(variants[place]) == 1 and place[2] in methods else cell
+        for place, cell in placed
+    ]
+    return [cell for cell in named if cell["method"] in methods]
+
+
+def _problem(cell: Cell) -> tuple[object, ...]:
+    """Return what is one problem: several values of C for it are a sweep."""
+    names = ("experiment", "profile", "dataset", "method", "kernel", "tolerance")
+    return tuple(_hashable(cell[name]) for name in names)
+
+
+def _hashable(value: object) -> object:
+    """Return the value, or None for NaN, which is unlike itself."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def of_growth(check: Check, on: Sequence[str]) -> Check:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from fwsvm.analysis.claims.evaluate import Verdict
-from fwsvm.analysis.published import PAPERS
 from fwsvm.analysis.tables import WIDTH, markdown_text, without_formula
+from fwsvm.papers import PAPERS
 
 HEADS = ("claim", "statement", "in the printed numbers", "as printed (protocol paper)", "as run (protocol fw-svms)",
          "depends on")  # fmt: skip

@@ -23,7 +23,7 @@ from fwsvm.analysis.claims.checks import (
 )
 from fwsvm.analysis.claims.model import CheckResult, Fact, View, all_hold, claims_of, conclude
 from fwsvm.analysis.comparisons import Design, two_hypotheses
-from fwsvm.analysis.layouts import Layout, per_dataset
+from fwsvm.analysis.layouts import Layout
 
 METHODS = ("cvm", "fw", "mfw", "swap", "swap-2o")
 FRANK_WOLFE = "fw mfw swap swap-2o"
@@ -326,8 +326,7 @@ LAYOUTS = {
         METHODS,
         "rbf",
         (name,),
-        per_dataset,
-        (ONLY_FIGURES,),
+        notes=(ONLY_FIGURES,),
     )
     for name, title in (
         ("accuracy", "test accuracy (%)"),
@@ -343,6 +342,5 @@ LAYOUTS["nanculef-quadratic"] = Layout(
     METHODS[1:],
     "quadratic",
     ("accuracy", "time"),
-    per_dataset,
-    (ONLY_FIGURES,),
+    notes=(ONLY_FIGURES,),
 )

@@ -18,7 +18,7 @@ from fwsvm.analysis.claims.model import (
     number_of,
     per_cent,
 )
-from fwsvm.analysis.layouts import Layout, over_C
+from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import listed
 
@@ -49,8 +49,7 @@ class Pair(NamedTuple):
 def _pairs(view: View, name: str = "time") -> list[Pair]:
     """Return the pairs in a measure; all of a data set are of the experiment that has most of them."""
     found: dict[str, dict[object, dict[tuple[float, float], dict[str, Number]]]] = {}
-    for record in view.all.to_dict("records"):
-        cell = {str(column): value for column, value in record.items()}
+    for cell in view.all:
         number = number_of(cell, name)
         if number is not None:
             runs = found.setdefault(cell["dataset"], {}).setdefault((cell["experiment"], cell["profile"]), {})
@@ -212,7 +211,11 @@ def _saying_what_on(check: Check) -> Check:
 
     def remarked(view: View) -> CheckResult | None:
         finding = check(view)
-        others = [d for d in dict.fromkeys(view.all["dataset"]) if d not in published.series("linear")]
+        others = [
+            d
+            for d in dict.fromkeys(cell["dataset"] for cell in view.all)
+            if d not in published.series("linear")
+        ]
         if finding is None or not others:
             return finding
         said = f"with problems not the paper's: {listed(map(published.title, others))}"
@@ -309,7 +312,7 @@ LAYOUTS = {
         METHODS,
         None,
         ("time", "steps"),
-        over_C(tolerance),
+        tolerance,
     )
     for number, tolerance in ((2, 0.01), (3, 0.001))
 }

@@ -1,4 +1,4 @@
-"""Tables 5, 6 and 7 of 003: statistics, p-values and conclusions of its tests, printed and recomputed.
+"""Tables 5, 6 and 7 of Frandi et al. (2013): statistics, p-values and conclusions of its tests, printed and recomputed.
 
 `tables` sets ours beside the printed ones. `recomputed_table` compares the printed ones with what the paper's own
 Tables 2 and 3 give; where they differ, `EXPLANATIONS` says how the printed number arises.
@@ -46,7 +46,7 @@ EXPLANATIONS = {
 
 
 def tables(evaluation: Evaluation) -> dict[str, Table]:
-    """Return Tables 5, 6 and 7 by number, of an evaluation of 003's design."""
+    """Return Tables 5, 6 and 7 by number, of an evaluation of the design of Frandi et al."""
     five = "Frandi et al. (2013), Table 5: W of Wilcoxon's signed-rank test, F of Friedman's"
     return {
         "5": _beside(evaluation, "statistic", five),
@@ -55,28 +55,31 @@ def tables(evaluation: Evaluation) -> dict[str, Table]:
     }
 
 
+def _printed(quantity: str) -> dict[str, dict[str, str]]:
+    """Return the printed statistics or p-values by measure and test."""
+    records = published.table(TABLES[quantity]).to_dict("records")
+    columns = dict(zip(TESTS, COLUMNS[quantity], strict=True))
+    return {row["measure"].lower(): {test: row[name] for test, name in columns.items()} for row in records}
+
+
 def recomputed_table() -> Table:
     """Return the entries of Tables 5 and 6, printed and recomputed, with explanations in the notes."""
     cells = published.cells("frandi")
     evaluation = evaluate(DESIGN, cells[cells["kernel"] == "rbf"])
     rows: list[Row] = []
     notes: list[str] = []
-    for quantity, columns in COLUMNS.items():
-        for record in published.table(TABLES[quantity]).to_dict("records"):
-            for test, column in zip(TESTS, columns, strict=True):
-                measure, printed = str(record["measure"]).lower(), str(record[column])
-                ours = statistic(evaluation, measure, test, quantity)
-                verdict = "agrees"
-                if not agrees(printed, ours):
+    for quantity in TABLES:
+        for measure, tests in _printed(quantity).items():
+            for test, printed in tests.items():
+                entry, verdict = _ours(evaluation, measure, test, quantity), "agrees"
+                if not agrees(printed, entry.value):
                     why = EXPLANATIONS[measure, test, quantity]
                     notes.append(f"[{len(notes) + 1}] {measure} {test} {quantity}: {why}")
                     verdict = f"differs [{len(notes)}]"
-                shown = p_entry(ours) if quantity == "p" else Entry(f"{ours:.6g}", value=ours)
-                rows.append(Row((measure, test, quantity), (Entry(printed), shown, Entry(verdict))))
+                rows.append(Row((measure, test, quantity), (Entry(printed), entry, Entry(verdict))))
     title = "Frandi et al. (2013), Tables 5 and 6: as printed, and as they follow from its Tables 2 and 3"
-    return Table(
-        title, ("measure", "test", ""), ("printed", "recomputed", "verdict"), tuple(rows), tuple(notes)
-    )
+    heads = ("printed", "recomputed", "verdict")
+    return Table(title, ("measure", "test", ""), heads, tuple(rows), tuple(notes))
 
 
 def agrees(printed: str, ours: float) -> bool:
@@ -90,57 +93,52 @@ def agrees(printed: str, ours: float) -> bool:
     return math.isclose(float(printed), ours, rel_tol=0, abs_tol=unit * 0.5 * (1 + 1e-9))
 
 
-def statistic(evaluation: Evaluation, measure: str, test: str, quantity: str) -> float:
-    """Return W or F (``statistic``) or ``p`` of a test of `TESTS`; NaN if it was not carried out."""
-    if test == "Friedman":
-        for compared in evaluation.compared:
-            if compared.measure == measure:
-                return compared.friedman.F if quantity == "statistic" else compared.friedman.p_F
-    for tested in evaluation.tested:
-        h = tested.hypothesis
-        if h.measure == measure and f"{h.first} vs {h.second}" == test.lower():
-            return tested.test.W if quantity == "statistic" else tested.p
-    return math.nan
+def _ours(evaluation: Evaluation, measure: str, test: str, quantity: str) -> Entry:
+    """Return W or F (``statistic``) or ``p`` of a test of `TESTS`; a hyphen if it was not carried out."""
+    found = {
+        f"{h.first} vs {h.second}": (result.W, p)
+        for h, result, p, *_ in evaluation.tested
+        if h.measure == measure
+    }
+    for one in evaluation.compared:
+        if one.measure == measure:
+            found["friedman"] = one.friedman.F, one.friedman.p_F
+    if test.lower() not in found:
+        return Entry("-")
+    statistic, p = found[test.lower()]
+    return p_entry(p) if quantity == "p" else Entry(f"{round(statistic, 4):g}", value=statistic)
 
 
 def _beside(evaluation: Evaluation, quantity: str, title: str) -> Table:
     """Return a table of statistics or p-values: a line of ours and a line of the paper's for each measure."""
     rows = []
-    for record in published.table(TABLES[quantity]).to_dict("records"):
-        measure = str(record["measure"])
-        values = [statistic(evaluation, measure.lower(), test, quantity) for test in TESTS]
-        ours = [p_entry(v) if quantity == "p" else Entry(f"{round(v, 4):g}", value=v) for v in values]
-        ours = [Entry("-") if math.isnan(v) else entry for v, entry in zip(values, ours, strict=True)]
-        rows.append(Row((measure, "ours"), tuple(ours)))
-        printed = tuple(Entry(str(record[column])) for column in COLUMNS[quantity])
-        rows.append(Row(("", "paper"), printed, first=False))
-    heads = tuple("all three" if test == "Friedman" else test for test in TESTS)
+    for measure, printed in _printed(quantity).items():
+        ours = (_ours(evaluation, measure, test, quantity) for test in TESTS)
+        rows.append(Row((measure.capitalize(), "ours"), tuple(ours)))
+        rows.append(Row(("", "paper"), tuple(map(Entry, printed.values())), first=False))
+    heads = (*TESTS[:-1], "all three")
     return Table(title, ("measure", ""), heads, tuple(rows), _coverage(evaluation))
 
 
 def _conclusions(evaluation: Evaluation) -> Table:
     """Return which null hypotheses are rejected at which level, by our p-values and by the printed ones."""
-    printed = {str(row["measure"]).lower(): row for row in published.table(TABLES["p"]).to_dict("records")}
-    rows = []
-    for tested in evaluation.tested:
-        h = tested.hypothesis
+    printed, rows = _printed("p"), []
+    for h, _, p, *_ in evaluation.tested:
         test = " vs ".join(method_names([h.first, h.second]).values())
-        theirs = float(printed[h.measure][COLUMNS["p"][TESTS.index(test)]])
-        rows.append(Row((h.measure, h.sentence(), "ours"), decisions(tested.p)))
-        rows.append(Row(("", "", "paper"), decisions(theirs), first=False))
+        rows.append(Row((h.measure, h.sentence(), "ours"), decisions(p)))
+        rows.append(Row(("", "", "paper"), decisions(float(printed[h.measure][test])), first=False))
     notes = ("whether H0 (no difference) is rejected in favour of H1, at each level", *_coverage(evaluation))
     heads = tuple(f"{level:g}" for level in LEVELS)
-    return Table(
-        "Frandi et al. (2013), Table 7: conclusions", ("measure", "H1", ""), heads, tuple(rows), notes
-    )
+    title = "Frandi et al. (2013), Table 7: conclusions"
+    return Table(title, ("measure", "H1", ""), heads, tuple(rows), notes)
 
 
 def _coverage(evaluation: Evaluation) -> tuple[str, ...]:
     """Return notes: on how many data sets ours are based, and which were left out for what reason."""
     notes = []
     for compared in evaluation.compared:
-        left = [f"{published.title(name)} ({reason})" for name, reason in compared.left_out.items()]
-        without = f"; without {', '.join(left)}" if left else ""
+        left = ", ".join(f"{published.title(name)} ({reason})" for name, reason in compared.left_out.items())
+        without = f"; without {left}" if left else ""
         notes.append(
             f"{compared.measure}: ours on {compared.friedman.n} data sets, the paper's on 26{without}"
         )

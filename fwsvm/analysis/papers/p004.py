@@ -2,7 +2,7 @@
 
 from fwsvm.analysis.claims.checks import better, inverted
 from fwsvm.analysis.claims.model import CheckResult, Fact, Number, View, all_hold, claims_of, conclude
-from fwsvm.analysis.layouts import Layout, per_dataset
+from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.published import series
 
 METHODS = ("wolfe", "pegasos", "scs")
@@ -94,6 +94,5 @@ LAYOUTS = {
         METHODS,
         None,
         ("accuracy", "time"),
-        per_dataset,
     ),
 }

@@ -1,4 +1,4 @@
-"""The papers, and their printed numbers as cells.
+"""The papers' printed numbers, as cells.
 
 Each CSV file here is one printed table with its printed digits; the first lines name paper, table and source, and its
 name begins with the paper's number. `cells` returns them with the columns of `fwsvm.analysis.cells`; ``<column>_text``
@@ -7,47 +7,14 @@ has the printed digits. Nanculef et al. print their results as figures only: the
 
 import functools
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from importlib.resources import files
 
 import pandas as pd
 
 from fwsvm.analysis.measures import MEASURED_COLUMNS
 from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.papers import PAPERS, by_author
 
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """A paper: its number, in names of files, how it is cited, and its title."""
-
-    number: str
-    cited: str
-    title: str
-
-
-#: The papers by their first author.
-PAPERS = {
-    "nanculef": Paper(
-        "000",
-        "Nanculef et al. (2014)",
-        "A novel Frank-Wolfe algorithm. Analysis and applications to large-scale SVM training",
-    ),
-    "glasmachers": Paper(
-        "002",
-        "Glasmachers and Dogan (2013)",
-        "Accelerated linear SVM training with adaptive variable selection frequencies",
-    ),
-    "frandi": Paper(
-        "003",
-        "Frandi et al. (2013)",
-        "Training support vector machines using Frank-Wolfe optimization methods",
-    ),
-    "zhang": Paper(
-        "004",
-        "Zhang and Sen (2024)",
-        "The stochastic conjugate subgradient algorithm for kernel support vector machines",
-    ),
-}
 #: The methods as the papers spell them.
 METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
          "scs": "SCS", "liblinear": "liblinear", "wolfe": "Wolfe", "pegasos": "Pegasos"}  # fmt: skip
@@ -57,16 +24,6 @@ MADE_HERE = (
     f"{DAGGER} made here by seed, from larger sets of the series or generated: no published set, and counted in no "
     "test, and in no claim but those about growth with m and those of Glasmachers and Dogan, which name it"
 )
-
-
-def by_author(name: str) -> str:
-    """Return the name of a paper, claim or table with the paper's first author in place of its number.
-
-    >>> by_author("003-2"), by_author("frandi"), by_author("time")
-    ('frandi-2', 'frandi', 'time')
-    """
-    number, dash, rest = name.partition("-")
-    return next((f"{key}{dash}{rest}" for key, paper in PAPERS.items() if paper.number == number), name)
 
 
 @functools.cache
@@ -183,7 +140,11 @@ def cells(paper: str) -> pd.DataFrame:
     lacking = frame["train_seconds"].isna() & frame["test_accuracy"].isna()
     status = pd.Series("converged", frame.index).mask(censored | lacking, "time_limit")
     return frame.assign(
-        **dict.fromkeys(("search", "stop", "width_rule", "protocol"), ""),
+        **dict.fromkeys(("search", "stop", "width_rule", "protocol", "minimised", "void", "parameters"), ""),
+        classes=float("nan"),
+        subproblems=float("nan"),
+        finite=True,
+        first_use=False,
         experiment=PAPERS[name].cited,
         profile="paper",
         rows=frame["dataset"].map(training_rows(name)),
