@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import FigureData, convergence, draw, kinds, style
-from fwsvm.errors import ResultsError, UsageError
+from fwsvm.analysis.figures import KINDS, FigureData, convergence, draw, style
+from fwsvm.errors import UsageError
 from tests.analysis.folders import cells_of, row, write, write_trace
 
 PUBLISHED = FigureData(published.cells("003"))
@@ -156,10 +156,6 @@ def test_runs_of_several_settings_are_pictures_of_their_own() -> None:
     assert [
         f"experiment {e}" in one.caption for e, one in zip(("printed", "as-run"), drawn, strict=True)
     ] == [True] * 2
-    kernels = [row(dataset="usps", method=m, kernel=k) for m, k in (("fw", "rbf"), ("avsf", "linear"))]
-    assert ["kernel" in one.caption for one in draw(of_rows(*kernels), ["datasets"], measures=("time",))] == [
-        True
-    ] * 2
 
 
 def test_the_rank_diagram_states_the_critical_difference() -> None:
@@ -237,20 +233,6 @@ def test_convergence_is_median_and_range_of_the_traces(tmp_path) -> None:
     assert (values[:, 0].tolist(), values[:, -1].tolist()) == ([4, 6], [2, 1])
 
 
-def test_a_window_has_the_first_and_the_last_iterations_on_one_scale(tmp_path) -> None:
-    source = traced_runs(tmp_path)
-    (drawing,) = draw(source, ["convergence"], window=3)
-    first, last = drawing.figure.axes
-    assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
-    assert first.get_ylabel() == "objective above the lowest of all runs"
-    assert lines(drawing)["Pegasos"] == pytest.approx([8, 1, 0.125]), (
-        "of 9 and 9, 1.5 and 2.5, 0.75 and 1.25, without 1"
-    )
-    assert lines(drawing)["Wolfe"] == pytest.approx([3, 1, np.nan], nan_ok=True)
-    (plain,) = draw(source, ["convergence"], window=3, measures=("objective",))
-    assert lines(plain)["Pegasos"] == pytest.approx([9, 2, 1])
-
-
 def test_runs_at_several_penalties_are_curves_of_their_own(tmp_path) -> None:
     rows = [
         row(dataset="usps", method="fw", C=C, repetition=i, run_id=f"r{C}{i}") for C in (1, 4) for i in (0, 1)
@@ -285,7 +267,7 @@ def test_the_search_is_a_map_or_a_curve_with_the_choice_marked(tmp_path) -> None
     heat, curve = drawn["selection-usps-cvm"], drawn["selection-letter-cvm"]
     assert "C = 4, sigma² = 2" in heat.caption
     assert heat.figure.axes[0].images[0].get_array().max() == pytest.approx(90)
-    assert curve.caption.endswith("the ring marks the choice, C = 4.")
+    assert curve.caption.endswith("the frame marks the choice, C = 4, sigma² = 2.")
 
 
 def test_a_measure_of_traces_draws_no_other_figure_and_one_of_cells_all_that_have_it() -> None:
@@ -349,19 +331,16 @@ def test_numbers_that_no_axis_shows_and_nothing_at_all_are_left_out(tmp_path) ->
         for i, v in enumerate(values)
         for m in ("fw", "mfw")
     ]
-    for kind in kinds():
+    for kind in KINDS:
         for drawing in draw(of_rows(*rows), [kind], measures=("objective",)):
             assert drawing.content("svg")
     gone = row(
         dataset="a", method="fw", status="missing", train_seconds="", test_accuracy="", support_vectors=""
     )
-    assert draw(source_of(write(tmp_path, [gone])), kinds()) == []
+    assert draw(source_of(write(tmp_path, [gone])), list(KINDS)) == []
 
 
-def test_too_much_and_no_matplotlib_are_sentences(monkeypatch) -> None:
-    monkeypatch.setattr(style, "MAX_INCHES", 4.0)
-    with pytest.raises(ResultsError, match=r"a picture of 5 x 6 inches.*; choose with --dataset"):
-        draw(PUBLISHED, ["datasets"])
+def test_no_matplotlib_is_a_sentence(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"drawing needs matplotlib: pip install 'fwsvm\[plots\]'"):
         draw(PUBLISHED)

@@ -1,36 +1,52 @@
-"""Figures by matplotlib (the extra ``plots``), each kind a function that `figure` registers."""
+"""Figures by matplotlib (the extra ``plots``): each kind is a function from data to drawings."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fwsvm.analysis import published
-from fwsvm.analysis.figures import convergence, ranks, selection, series, sweep  # noqa: F401 - they register
-from fwsvm.analysis.figures.data import TRACED, Asked, FigureData, figure, kind_of, kinds
-from fwsvm.analysis.figures.style import PICTURE_FORMATS, Drawing, footnote, require_matplotlib
+from fwsvm.analysis.figures.convergence import draw_convergence
+from fwsvm.analysis.figures.data import TRACED, FigureData
+from fwsvm.analysis.figures.ranks import draw_ranks, draw_summary
+from fwsvm.analysis.figures.selection import draw_selection
+from fwsvm.analysis.figures.series import draw_datasets, draw_series
+from fwsvm.analysis.figures.style import Drawing, footnote, require_matplotlib
+from fwsvm.analysis.figures.sweep import draw_settings, draw_sweeps
+from fwsvm.plugins import entry_of
 
-__all__ = ["PICTURE_FORMATS", "TRACED", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
+__all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]
+
+KINDS: dict[str, Callable[[FigureData], list[Drawing]]] = {
+    "summary": draw_summary,
+    "series": draw_series,
+    "datasets": draw_datasets,
+    "sweep": draw_sweeps,
+    "convergence": draw_convergence,
+    "selection": draw_selection,
+    "settings": draw_settings,
+    "ranks": draw_ranks,
+}
 
 
-def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Drawing]:
+def draw(data: FigureData, names: Sequence[str] = (), **asked: Any) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for.
 
-    ``fields`` are those of `Asked`. Where all measures are of traces, no other figure is drawn.
+    ``asked`` are fields of `FigureData`. Where all measures are of traces, no other figure is drawn.
     """
     require_matplotlib()
+    data = replace(data, **asked, of_cells=bool(names))
     data.refuse_unknown()
-    asked = Asked(**fields, of_cells=bool(names))
-    chosen = [kind_of(name) for name in names or kinds()]
-    if asked.traced and not asked.plain:
-        chosen = [each for each in chosen if each.traces]
+    chosen = [entry_of(KINDS, "figure", name) for name in names or KINDS]
+    if data.traced and not data.plain:
+        chosen = [kind for kind in chosen if kind is draw_convergence]
     met: Counter[str] = Counter()
     drawings = []
-    for drawing in (drawing for each in chosen for drawing in each.draw(data, asked)):
+    for drawing in (drawing for kind in chosen for drawing in kind(data)):
         met[drawing.name.lower()] += 1
         number = met[drawing.name.lower()]
-        named = replace(drawing, name=f"{drawing.name}-{number}") if number > 1 else drawing
-        drawings.append(_explained(named))
+        name = f"{drawing.name}-{number}" if number > 1 else drawing.name
+        drawings.append(_explained(replace(drawing, name=name)))
     return drawings
 
 

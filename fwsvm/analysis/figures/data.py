@@ -1,33 +1,23 @@
 """What figures are drawn from: cells, ours or printed, for some kinds the runs, and what a user asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import unique_cells
-from fwsvm.analysis.figures.style import (
-    HOLLOW,
-    INK,
-    Drawing,
-    band,
-    hollow,
-    plain_label,
-    scale_axis,
-    style_of,
-)
+from fwsvm.analysis.figures.style import HOLLOW, INK, band, hollow, plain_label, scale_axis, style_of
 from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, named
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES, in_order, smaller_than_published
 from fwsvm.analysis.reported import SETTING
-from fwsvm.errors import ResultsError, UsageError, listed, nearest, shortened, shown
-from fwsvm.plugins import add_to_registry, entry_of
+from fwsvm.errors import UsageError, listed, nearest, shortened, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_PICTURES = 200
 #: Settings whose runs are never compared with each other.
 APART = ("experiment", "profile", "protocol")
 #: Columns of traces and what they are called on an axis.
@@ -37,40 +27,18 @@ TRACED = {
     "gap": "duality gap",
     "support_vectors": "support vectors",
 }
-LAST = 100
 
 
 @dataclass(frozen=True)
 class FigureData:
-    """Cells and runs; ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers."""
-
-    cells: pd.DataFrame
-    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
-    datasets: tuple[str, ...] = ()  # draw only these; empty means all
-
-    def selected(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
-        return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
-
-    def refuse_unknown(self) -> None:
-        """Raise `UsageError` if there is nothing of a chosen data set."""
-        known = list(
-            dict.fromkeys(
-                str(name) for frame in (self.cells, self.runs) if len(frame) for name in frame["dataset"]
-            )
-        )
-        for name in self.datasets:
-            if name not in known:
-                hint = nearest(name, known, f"there are {listed(map(shortened, known))}")
-                raise UsageError(f"--dataset {shown(name)}: not in these results; {hint}")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a user asks of figures.
+    """Cells and runs, and what a user asks of figures.
 
     Attributes
     ----------
+    cells, runs : DataFrame
+        ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers.
+    datasets : tuple of str
+        Draw only these; empty means all.
     measures : tuple of str
         What to draw; empty means what each kind draws by default.
     of_cells : bool
@@ -85,6 +53,9 @@ class Asked:
         Level of the critical difference.
     """
 
+    cells: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    datasets: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     of_cells: bool = False
     against: Literal["seconds", "iteration"] = "seconds"
@@ -104,40 +75,26 @@ class Asked:
             name for name in self.measures if name not in TRACED or (self.of_cells and name in MEASURES)
         )
 
+    def selected(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
+        return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
 
-DrawFunction = Callable[[FigureData, Asked], list[Drawing]]
+    def refuse_unknown(self) -> None:
+        """Raise `UsageError` if there is nothing of a chosen data set."""
+        known = dict.fromkeys(name for frame in (self.cells, self.runs) for name in frame.get("dataset", ()))
+        for name in self.datasets:
+            if name not in known:
+                hint = nearest(name, known, f"there are {listed(map(shortened, known))}")
+                raise UsageError(f"--dataset {shown(name)}: not in these results; {hint}")
 
+    def title_of(self, kind: Measure) -> str:
+        """Return a measure's axis title, naming the baseline of a comparison."""
+        name = METHOD_NAMES.get(self.baseline, plain_label(self.baseline))
+        return kind.title.replace("the baseline", name)
 
-@dataclass(frozen=True)
-class FigureKind:
-    """A kind of figure: the function that draws it, its place among the others, whether it draws from traces."""
-
-    draw: DrawFunction
-    place: int
-    traces: bool = False
-
-
-FIGURES: dict[str, FigureKind] = {}
-
-
-def figure(name: str, place: int = LAST, *, traces: bool = False) -> Callable[[DrawFunction], DrawFunction]:
-    """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
-
-    def add(draw: DrawFunction) -> DrawFunction:
-        add_to_registry(FIGURES, "figure", name, FigureKind(draw, place, traces))
-        return draw
-
-    return add
-
-
-def kinds() -> list[str]:
-    """Return the names of all kinds in order."""
-    return sorted(FIGURES, key=lambda name: (FIGURES[name].place, name))
-
-
-def kind_of(name: str) -> FigureKind:
-    """Return the kind of that name; `UsageError` with the names there are."""
-    return entry_of(FIGURES, "figure", name, kinds())
+    def compared(self, cells: pd.DataFrame, kind: Measure) -> list[str]:
+        """Return the methods in the order of their first appearance; of speed-ups without the baseline."""
+        return [m for m in dict.fromkeys(cells["method"]) if (kind.name, m) != ("speedup", self.baseline)]
 
 
 def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -156,20 +113,15 @@ def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[
     varied = counts.index[counts[own].gt(1).any(axis=1)].get_level_values("method")
     alone = ~cells["method"].isin(varied)
     texts = cells[varying].map(named)
-    keys = texts[~alone | (not own)].drop_duplicates()
-    for key in keys.to_dict("records"):
-        same = {name: texts[name] == value for name, value in key.items()}
-        beside = alone.copy()
-        here = pd.Series(data=True, index=cells.index)
-        for name, alike in same.items():
-            here &= alike
-            beside &= alike | (name in own)
+    beside = pd.DataFrame({name: alone & (name in own) for name in varying})
+    for key in texts[~alone | (not own)].drop_duplicates().to_dict("records"):
+        here = cells[(beside | texts.eq(pd.Series(key))).all(axis=1)]
         said = [
             f"{str(name).removesuffix('_set')} {value}"
             for name, value in key.items()
             if name in APART or value != EMPTY
         ]
-        yield ", ".join(said), unique_cells(cells[here | beside], ["dataset", "method", *within])
+        yield ", ".join(said), unique_cells(here, ["dataset", "method", *within])
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -179,29 +131,9 @@ def drawable(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**numbers.where((numbers == 0) | ((size > 1e-100) & (size < 1e100))))
 
 
-def methods_of(cells: pd.DataFrame) -> list[str]:
-    """Return the methods in the order of their first appearance."""
-    return list(dict.fromkeys(str(method) for method in cells["method"]))
-
-
 def labels_of(cells: pd.DataFrame) -> dict[str, str]:
     """Return the labels of data sets that stand in one picture, in the papers' order, no two alike."""
-    order = in_order(cells["dataset"])
-    return {dataset: plain_label(name) for dataset, name in short_names(order).items()}
-
-
-def refuse_too_many(cells: pd.DataFrame) -> None:
-    """Raise `ResultsError` where there are too many data sets for a picture each."""
-    if (number := cells["dataset"].nunique()) > MAX_PICTURES:
-        raise ResultsError(
-            f"pictures of {number:,} data sets, and at most {MAX_PICTURES} are drawn at a time; "
-            "choose with --dataset NAME"
-        )
-
-
-def title_of(kind: Measure, baseline: str) -> str:
-    """Return a measure's axis title, naming the baseline of a comparison."""
-    return kind.title.replace("the baseline", METHOD_NAMES.get(baseline, plain_label(baseline)))
+    return {dataset: plain_label(name) for dataset, name in short_names(in_order(cells["dataset"])).items()}
 
 
 def cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
@@ -215,38 +147,29 @@ def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.
     That is from 0 to 100 % for accuracies, and on a log axis, which has no zero, from a third of the mean.
     """
     values, spread = cells[kind.column], cells[f"{kind.column}_sd"].fillna(0)
-    low, high = values - spread, values + spread
-    if kind.name == "accuracy":
-        low, high = low.clip(lower=0), high.clip(upper=1)
-    if kind.log_axis:
-        low = low.clip(lower=values / 3)
-    return low * kind.factor, high * kind.factor
+    least = values / 3 if kind.log_axis else 0 if kind.name == "accuracy" else -np.inf
+    most = 1 if kind.name == "accuracy" else np.inf
+    return (values - spread).clip(lower=least) * kind.factor, (values + spread).clip(upper=most) * kind.factor
 
 
 def draw_curves(
-    panel: "Axes",
-    points: pd.DataFrame,
-    x: str,
-    kind: Measure,
-    methods: list[str],
-    *,
-    bands: bool = True,
-    **look: Any,
+    panel: "Axes", points: pd.DataFrame, x: str, kind: Measure, methods: list[str], **look: Any
 ) -> None:
-    """Draw each method's means over a column, with bands of one standard deviation and hollow bounds."""
+    """Draw each method's means over a column, with bands of one standard deviation and hollow bounds.
+
+    ``look`` replaces parts of a method's style; a ``label`` in it is added to the method's.
+    """
     for method in methods:
         mine = points[(points["method"] == method) & points[kind.column].notna()].sort_values(
             x, kind="stable"
         )
-        if mine.empty:
-            continue
-        style = style_of(method, methods)
-        style |= {name: style[name] + value if name == "label" else value for name, value in look.items()}
-        values, cut = mine[kind.column] * kind.factor, cut_short(mine, kind)
-        panel.plot(mine[x], values, **style)
-        if bands:
+        if len(mine):
+            own = style_of(method, methods)
+            style = own | look | {"label": own["label"] + look.get("label", "")}
+            values, cut = mine[kind.column] * kind.factor, cut_short(mine, kind)
+            panel.plot(mine[x], values, **style)
             band(panel, mine[x], *whiskers(mine, kind), style)
-        hollow(panel, mine[x][cut], values[cut], style)
+            hollow(panel, mine[x][cut], values[cut], style)
 
 
 def finish_panel(
@@ -256,29 +179,27 @@ def finish_panel(
     if kind.name == "speedup":
         (panel.axvline if which == "x" else panel.axhline)(1, color=INK, linewidth=0.8)
     scale_axis(panel, which, kind)
-    if is_noise(points, kind, by):
+    if _is_noise(points, kind, by):
         panel.text(0.02, 0.02, "differences below the noise (one standard deviation)",
                    transform=panel.transAxes, fontsize=6, color=INK)  # fmt: skip
 
 
-def is_noise(cells: pd.DataFrame, kind: Measure, by: str) -> bool:
-    """Return whether methods differ nowhere by more than the standard deviation of their repetitions.
+def _is_noise(cells: pd.DataFrame, kind: Measure, by: str) -> bool:
+    """Return whether methods, compared at ``by``, differ nowhere by more than the deviation of their repetitions.
 
-    ``by`` is what the methods are compared at. Where a method ran once, its noise is not known.
+    Where a method ran once, its noise is not known.
     """
     at = cells.groupby(by)
     apart = at[kind.column].max() - at[kind.column].min()
     noise = at[f"{kind.column}_sd"].agg(lambda deviations: deviations.max(skipna=False))
     several = at["method"].nunique() > 1
-    return bool(several.any() and (noise > 0)[several].all() and (apart <= noise)[several].all())
+    return bool(several.any() and ((noise > 0) & (apart <= noise))[several].all())
 
 
 def notes_of(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]:
     """Return what is to be said below a picture of the ``known`` ones of these cells."""
-    said = [HOLLOW] if cut_short(known, kind).any() else []
-    if known[f"{kind.column}_sd"].gt(0).any():
-        said.insert(0, "bands and whiskers: one standard deviation")
-    labels = labels_of(cells)
-    lacking = [label for name, label in labels.items() if name not in set(known["dataset"])]
+    said = ["bands and whiskers: one standard deviation"] * bool(known[f"{kind.column}_sd"].gt(0).any())
+    said += [HOLLOW] * bool(cut_short(known, kind).any())
+    lacking = [label for name, label in labels_of(cells).items() if name not in set(known["dataset"])]
     said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
     return [*said, *smaller_than_published(known)]

@@ -1,33 +1,28 @@
-"""The parameter search: accuracy over C and sigma^2 (a curve if only one was searched), the choice marked."""
+"""The parameter search: accuracy over C and sigma^2 with the choice marked."""
 
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.figures.data import Asked, FigureData, figure, labels_of, refuse_too_many
+from fwsvm.analysis.figures.data import FigureData, labels_of
 from fwsvm.analysis.figures.style import (
     INK,
     Drawing,
     panels,
     plain_label,
-    scale_axis,
     set_titles,
     style_of,
     tick_text,
 )
-from fwsvm.analysis.measures import measure, named
+from fwsvm.analysis.measures import named
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError
 
-MAX_GRID_POINTS = 10_000
 #: Rows alike in these are of one search.
 SEARCH = ["dataset", "method", "experiment", "profile"]
 MARK = "#D55E00"
-#: Words on cells of a heat map.
-ON_DARK, ON_LIGHT = "#fefefe", "#111111"
+MAX_WRITTEN = 150  # cells of a heat map with their number
 
 
-@figure("selection", 5)
-def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
+def draw_selection(data: FigureData) -> list[Drawing]:
     """Draw one picture per experiment, profile, data set and method with ``role=select`` rows.
 
     Of a race these are the runs that decided, of candidates that ran on all folds, at the smallest tolerance.
@@ -36,23 +31,20 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
         return []
     runs = data.selected(data.runs)
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
-    refuse_too_many(searched)
     labels = labels_of(searched)
     several = searched.groupby(SEARCH[:2])[SEARCH[2:]].nunique().gt(1).any()
     drawings = []
     for key, every in searched.groupby(SEARCH, sort=False):
         dataset, method, *of = map(str, key)
         table = _accuracies(every)
-        if table.size < 2:
-            continue
-        final = runs[
-            (runs[SEARCH[:1] + SEARCH[2:]] == [dataset, *of]).all(axis=1) & (runs["role"] == "final")
-        ]
-        where = "".join(f", {name} {plain_label(named(value))}"
-                        for name, value in zip(SEARCH[2:], of, strict=True) if several[name])  # fmt: skip
-        name = f"{labels[dataset]}, searched with {style_of(method, [method])['label']}{where}"
-        draw_one = _heat_map if min(table.shape) > 1 else _curve
-        drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, _choice(final, table)))
+        if table.size > 1:
+            here = (runs[["dataset", *SEARCH[2:]]] == [dataset, *of]).all(axis=1) & (runs["role"] == "final")
+            where = "".join(f", {name} {plain_label(named(value))}"
+                            for name, value in zip(SEARCH[2:], of, strict=True) if several[name])  # fmt: skip
+            name = f"{labels[dataset]}, searched with {style_of(method, [method])['label']}{where}"
+            drawings.append(
+                _heat_map(f"selection-{dataset}-{method}", name, table, _choice(runs[here], table))
+            )
     return drawings
 
 
@@ -62,17 +54,10 @@ def _accuracies(searched: pd.DataFrame) -> pd.DataFrame:
     # a width derived from the rows differs a little from fold to fold: it was not searched
     width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
     rows = rows.assign(width=width)
-    if (size := width.nunique() * rows["C"].nunique()) > MAX_GRID_POINTS:
-        raise ResultsError(
-            f"a search over {size:,} pairs of C and sigma², and at most {MAX_GRID_POINTS:,} are drawn; "
-            "choose with --where COLUMN=VALUE"
-        )
     folds = rows.groupby(["width", "C"])["fold"].transform("nunique")
-    table = rows[folds == folds.max()].pivot_table(
-        index="width", columns="C", values="test_accuracy", dropna=False
-    )
-    found: pd.DataFrame = table.dropna(how="all").dropna(how="all", axis=1)
-    return found
+    whole = rows[folds == folds.max()]
+    table: pd.DataFrame = whole.pivot_table(index="width", columns="C", values="test_accuracy")
+    return table
 
 
 def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | None:
@@ -86,6 +71,8 @@ def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | N
 
 
 def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float] | None) -> Drawing:
+    from matplotlib.patches import Rectangle
+
     figure, (panel,) = panels(1, width=0.42 * table.shape[1] + 2.2, height=0.36 * table.shape[0] + 1.2)
     panel.grid(visible=False)
     values = 100 * table.to_numpy(dtype=float)
@@ -97,32 +84,13 @@ def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, fl
     panel.set_yticks(range(table.shape[0]), [tick_text(float(s)) for s in table.index])
     middle = (np.nanmin(values) + np.nanmax(values)) / 2
     for (i, j), value in np.ndenumerate(values):
-        if values.size <= 150 and not np.isnan(value):
-            colour = ON_DARK if value < middle else ON_LIGHT
+        if values.size <= MAX_WRITTEN and not np.isnan(value):
+            colour = "white" if value < middle else "black"
             panel.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=6, color=colour)
     said = ""
     if choice is not None:
-        from matplotlib.patches import Rectangle
-
-        i, j = int(np.argmax(table.index == choice[0])), int(np.argmax(table.columns == choice[1]))
+        i, j = [*table.index].index(choice[0]), [*table.columns].index(choice[1])
         panel.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=MARK, linewidth=2.5))
         said = f"; the frame marks the choice, C = {choice[1]:g}, sigma² = {choice[0]:g}"
     set_titles(panel, name, "C", "sigma²")
     return Drawing(file, f"{name}: accuracy on held-out rows over C and sigma²{said}.", figure)
-
-
-def _curve(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float] | None) -> Drawing:
-    figure, (panel,) = panels(1)
-    over_C = table.shape[0] == 1
-    line = table.iloc[0] if over_C else table.iloc[:, 0]
-    panel.plot(line.index, 100 * line, color=INK, marker="o", markersize=4, linewidth=1.2)
-    said, axis = "", "C" if over_C else "sigma²"
-    if choice is not None:
-        at = choice[over_C]
-        panel.plot([at], [100 * line[at]], marker="o", markersize=11, markerfacecolor="none",
-                   markeredgecolor=MARK, markeredgewidth=2)  # fmt: skip
-        said = f"; the ring marks the choice, {axis} = {at:g}"
-    panel.set_xscale("log", base=2)
-    scale_axis(panel, "y", measure("accuracy"))
-    set_titles(panel, name, axis, "accuracy (%)")
-    return Drawing(file, f"{name}: accuracy on held-out rows{said}.", figure)

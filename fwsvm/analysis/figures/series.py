@@ -1,7 +1,8 @@
-"""A measure on data sets: along a series against the number of rows (003 Figures 3, 4; 000 Figures 2 to 4), or single.
+"""A measure on data sets: along a series against the number of rows, or single.
 
-Single data sets (003 Figures 5, 6; 000 Figures 5 to 9) have a line each, with dots, not bars: bars from zero hide
-differences between accuracies of 97 and 98, and have no meaning on a log axis.
+Series are Figures 3 and 4 of Frandi et al. and 2 to 4 of Nanculef et al. Single data sets (Figures 5 and 6, 5 to 9)
+have a line each, with dots, not bars: bars from zero hide differences between accuracies of 97 and 98, and have no
+meaning on a log axis.
 """
 
 from collections.abc import Iterator
@@ -11,18 +12,14 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import (
-    Asked,
     FigureData,
     cut_short,
     draw_curves,
     drawable,
-    figure,
     finish_panel,
     labels_of,
-    methods_of,
     notes_of,
     settings_apart,
-    title_of,
     whiskers,
 )
 from fwsvm.analysis.figures.style import (
@@ -42,46 +39,38 @@ SERIES = {"web": "Web", "adult": "Adult"}
 MEASURES = ("accuracy", "time", "speedup", "size")
 
 
-@figure("series", 1)
-def draw_series(data: FigureData, asked: Asked) -> list[Drawing]:
+def draw_series(data: FigureData) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
-    drawings = []
-    for said, compared in _series_cells(data, asked):
-        for name in asked.plain or MEASURES:
-            kind = measure(name)
-            members = _members(compared, kind)
-            if members:
-                drawings.append(_series_picture(compared, members, kind, asked.baseline, said))
-    return drawings
+    return [
+        _series_picture(data, cells, members, measure(name), said)
+        for said, cells in _series_cells(data)
+        for name in data.plain or MEASURES
+        if (members := _members(cells, measure(name)))
+    ]
 
 
-def _series_cells(data: FigureData, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:
+def _series_cells(data: FigureData) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the cells of members of a series, of the rbf kernel where there is one."""
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
-    places = {name: published.made_here().get(name) or name for name in cells["dataset"].unique()}
     every = {name for one in SERIES for name in published.series(one)}
-    cells = cells[cells["dataset"].map(places).isin(every)]
-    for said, here in settings_apart(against_baseline(cells, asked.baseline)):
+    cells = cells[cells["dataset"].replace(published.made_here()).isin(every)]
+    for said, here in settings_apart(against_baseline(cells, data.baseline)):
         yield said, drawable(here)
 
 
 def _members(cells: pd.DataFrame, kind: Measure) -> dict[str, pd.DataFrame]:
     """Return the cells with a number by series, with stand-ins where a set is lacking, if it has two sets or more."""
     known = cells[cells[kind.column].notna() & cells["rows"].notna()]
+    stand_ins = published.standing_in(set(known["dataset"]))
     found = {}
     for name in SERIES:
-        here = known[known["dataset"].isin(_sets_of(name, known))]
+        names = published.series(name)
+        sets = {*names, *(made for made, of in stand_ins.items() if of in names)}
+        here = known[known["dataset"].isin(sets)]
         if here["dataset"].nunique() > 1:
             found[name] = _placed(here)
     return found
-
-
-def _sets_of(series: str, known: pd.DataFrame) -> set[str]:
-    """Return the data sets of a series, and those among the known ones that stand in for others of it."""
-    names = published.series(series)
-    stand_ins = published.standing_in(set(known["dataset"]))
-    return {*names, *(made for made, of in stand_ins.items() if of in names)}
 
 
 def _placed(cells: pd.DataFrame) -> pd.DataFrame:
@@ -96,69 +85,63 @@ def _placed(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _series_picture(
-    cells: pd.DataFrame, members: dict[str, pd.DataFrame], kind: Measure, baseline: str, said: str
+    data: FigureData, cells: pd.DataFrame, members: dict[str, pd.DataFrame], kind: Measure, said: str
 ) -> Drawing:
     from matplotlib.ticker import NullLocator
 
-    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
+    methods = data.compared(cells, kind)
     figure, axes = panels(len(members))
     for panel, (name, points) in zip(axes, members.items(), strict=True):
         draw_curves(panel, points, "place", kind, methods)
         finish_panel(panel, "y", points[points["method"].isin(methods)], kind, "dataset")
-        named = points.drop_duplicates("dataset")
-        if (named["place"] == named["size"]).all():
+        sets = points.drop_duplicates("dataset")
+        if (sets["place"] == sets["size"]).all():
             log_axis(panel, "x")
         panel.xaxis.set_minor_locator(NullLocator())
-        titles = [
-            f"{published.title(d)}\n{rows:,.0f}"
-            for d, rows in zip(named["dataset"], named["size"], strict=True)
-        ]
-        panel.set_xticks(named["place"].tolist(), titles)
+        titles = sets["dataset"].map(published.title) + "\n" + sets["size"].map("{:,.0f}".format)
+        panel.set_xticks(sets["place"].tolist(), titles.tolist())
         panel.tick_params(axis="x", labelsize=6)
-        set_titles(panel, SERIES[name], "training rows m", title_of(kind, baseline))
+        set_titles(panel, SERIES[name], "training rows m", data.title_of(kind))
     legend(figure, axes)
     known = pd.concat(members.values())
-    replaced = set(published.standing_in(set(known["dataset"])).values())
+    replaced = published.standing_in(set(known["dataset"])).values()
     notes = notes_of(cells[~cells["dataset"].isin(replaced)], known, kind)
     footnote(figure, *notes)
-    caption = f"{title_of(kind, baseline)} against the number of training rows{said and f', {said}'}"
+    caption = f"{data.title_of(kind)} against the number of training rows{said and f', {said}'}"
     return Drawing(f"series-{kind.name}", f"{'; '.join([caption, *notes])}.", figure)
 
 
-@figure("datasets", 2)
-def draw_datasets(data: FigureData, asked: Asked) -> list[Drawing]:
+def draw_datasets(data: FigureData) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.selected(data.cells))
     several = cells.loc[cells["kernel"] != "", "kernel"].nunique() > 1
-    in_series = [here for _, here in _series_cells(data, asked)]
+    in_series = [] if data.datasets else [here for _, here in _series_cells(data)]
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
         suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
         words = [f"{kernel} kernel"] * bool(kernel and (suffix or several))
-        for said, part in settings_apart(against_baseline(here, asked.baseline)):
-            compared = drawable(part)
-            for name in asked.plain or MEASURES:
-                kind = measure(name)
+        for said, part in settings_apart(against_baseline(here, data.baseline)):
+            for kind in map(measure, data.plain or MEASURES):
                 # a series has a picture of its own, and names there what it lacks
-                drawn = [] if data.datasets else [i for each in in_series for i in _drawn(each, kind)]
-                shown = compared.drop(index=drawn, errors="ignore")
+                drawn = [place for each in in_series for place in _drawn(each, kind)]
+                shown = drawable(part).drop(index=drawn, errors="ignore")
                 if shown[kind.column].notna().any():
-                    place = ", ".join([*words, *([said] if said else [])])
-                    drawings.append(_datasets_picture(shown, kind, asked.baseline, suffix, place))
+                    place = ", ".join(filter(None, [*words, said]))
+                    drawings.append(_datasets_picture(data, shown, kind, suffix, place))
     return drawings
 
 
 def _drawn(cells: pd.DataFrame, kind: Measure) -> "pd.Index[int]":
-    """Return the index of the cells of series that `draw_series` draws in a measure."""
-    members = _members(cells, kind)
-    sets = {name for one, known in members.items() for name in _sets_of(one, known)}
-    return cells.index[cells["dataset"].isin(sets)]
+    """Return the index of the cells of series that `draw_series` draws in a measure, with what these lack."""
+    drawn = [name for series in _members(cells, kind) for name in published.series(series)]
+    return cells.index[cells["dataset"].replace(published.made_here()).isin(drawn)]
 
 
-def _datasets_picture(cells: pd.DataFrame, kind: Measure, baseline: str, suffix: str, said: str) -> Drawing:
+def _datasets_picture(
+    data: FigureData, cells: pd.DataFrame, kind: Measure, suffix: str, said: str
+) -> Drawing:
     known = cells[cells[kind.column].notna()]
-    labels = labels_of(known)
-    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
+    labels, methods = labels_of(known), data.compared(cells, kind)
     figure, (panel,) = panels(1, width=5.4, height=(0.12 + 0.09 * len(methods)) * len(labels) + 0.9)
     panel.grid(visible=False, axis="y")
     for line in range(len(labels) - 1):
@@ -170,14 +153,15 @@ def _datasets_picture(cells: pd.DataFrame, kind: Measure, baseline: str, suffix:
         at = here["dataset"].map(heights) + 0.8 * (place - (len(methods) - 1) / 2) / len(methods)
         values, cut = here[kind.column] * kind.factor, cut_short(here, kind)
         panel.hlines(at, *whiskers(here, kind), color=style["color"], linewidth=1)
-        panel.plot(values, at, **style)
+        if len(here):
+            panel.plot(values, at, **style)
         hollow(panel, values[cut], at[cut], style)
     panel.set_yticks(range(len(labels)), list(labels.values()))
     panel.set_ylim(len(labels) - 0.5, -0.5)
     finish_panel(panel, "x", known, kind, "dataset")
-    set_titles(panel, "", title_of(kind, baseline), "")
+    set_titles(panel, "", data.title_of(kind), "")
     legend(figure, [panel])
     notes = notes_of(cells, known, kind)
     footnote(figure, *notes)
-    caption = f"{title_of(kind, baseline)} on single data sets{said and f', {said}'}"
+    caption = f"{data.title_of(kind)} on single data sets{said and f', {said}'}"
     return Drawing(f"datasets-{kind.name}{suffix}", f"{'; '.join([caption, *notes])}.", figure)

@@ -1,28 +1,23 @@
 """The style of all figures: colours safe for the colour-blind, markers and dashes that differ in grey print."""
 
-import hashlib
 import io
 import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from fwsvm.analysis.measures import Measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.errors import ResultsError, UsageError, shortened
+from fwsvm.errors import UsageError, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PICTURE_FORMATS = ("png", "svg", "pdf")
-MAX_NAME_BYTES = 120  # bytes of a file's name; systems take 255, with the ending
+MAX_NAME = 100  # characters of a file's name
 MAX_LABEL = 40
-MAX_INCHES = 200.0  # 30,000 pixels
 SOLID, LONG, DASHED, DOTTED = "-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1.2, 1))
-#: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles in turn.
+#: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the free styles in turn.
 STYLES: dict[str, tuple[str, str, Any]] = {
     "cvm": ("#000000", "o", SOLID),
     "fw": ("#E69F00", "s", LONG),
@@ -55,10 +50,7 @@ class Drawing:
 
     def __post_init__(self) -> None:
         """Make the name fit for files: a data set may be a path, or synthetic; take labels' escapes off the caption."""
-        name = re.sub(r"[^\w.-]+", "-", self.name).strip("-.")
-        if len(name.encode()) > MAX_NAME_BYTES:
-            digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-            name = f"{name.encode()[: MAX_NAME_BYTES - 9].decode(errors='ignore')}-{digest}"
+        name = re.sub(r"[^\w.-]+", "-", self.name).strip("-.")[:MAX_NAME]
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "caption", self.caption.replace(r"\$", "$"))
 
@@ -85,17 +77,10 @@ def panels(
     columns: int, rows: int = 1, *, width: float = 3.6, height: float = 3.0
 ) -> tuple["Figure", list["Axes"]]:
     """Return a figure with a row-major list of equal panels, with room for a legend at the top."""
-    require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    size = width * columns, height * rows + 0.45
-    if max(size) > MAX_INCHES:
-        raise ResultsError(
-            f"a picture of {size[0]:,.0f} x {size[1]:,.0f} inches, and at most {MAX_INCHES:g} are drawn; "
-            "choose with --dataset NAME or --where COLUMN=VALUE"
-        )
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=(width * columns, height * rows + 0.45), layout="constrained")
     FigureCanvasAgg(figure)
     axes = [figure.add_subplot(rows, columns, place + 1) for place in range(rows * columns)]
     for panel in axes:
@@ -122,18 +107,14 @@ def footnote(figure: "Figure", *said: str) -> None:
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
 
-    Unknown methods take the colours that are free in turn, then these with each other's markers: no two of sixteen
-    are alike, and where no method is known no two of eighty.
+    Unknown methods take the colours that are free in turn, then these with each other's markers.
     """
-    used = {STYLES[name][0] for name in among if name in STYLES}
-    free: dict[str, tuple[str, str, Any]] = {}
-    for style in (*SPARE, *STYLES.values()):
-        if style[0] not in used:
-            free.setdefault(style[0], style)
-    spare = list(free.values())
     if method in STYLES:
         colour, marker, dashes = STYLES[method]
     else:
+        used = {STYLES[name][0] for name in among if name in STYLES}
+        by_colour = {style[0]: style for style in (*STYLES.values(), *SPARE)}
+        spare = [style for style in reversed(by_colour.values()) if style[0] not in used]
         turn, place = divmod([name for name in among if name not in STYLES].index(method), len(spare))
         colour, _, dashes = spare[place]
         marker = spare[(place + turn) % len(spare)][1]
@@ -155,18 +136,17 @@ def band(panel: "Axes", x: Any, low: Any, high: Any, style: dict[str, Any]) -> N
 
 
 def legend(figure: "Figure", axes: list["Axes"]) -> None:
-    """Put one legend for all panels above them, of what has a point."""
-    entries: dict[str, Any] = {
+    """Put one legend for all panels above them."""
+    entries = {
         label: handle
         for panel in axes
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
-        if not hasattr(handle, "get_ydata") or np.isfinite(np.asarray(handle.get_ydata(), dtype=float)).any()
     }
     if entries:
         # a letter takes a fifteenth of an inch, a sample line half an inch
         room = int(figure.get_figwidth() / (0.55 + max(map(len, entries)) / 15))
         columns = max(1, min(room, 6, len(entries)))
-        lines = -(-len(entries) // columns)
+        lines = math.ceil(len(entries) / columns)
         figure.set_figheight(figure.get_figheight() + 0.18 * max(0, lines - 4))
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns,
                       frameon=False, fontsize=8, handlelength=2.6)  # fmt: skip
@@ -189,11 +169,8 @@ def scale_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
 
 
 def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic, with two to eight labels on it.
-
-    Call it after drawing, lines across the panel included: they change what the axis spans.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+    """Make an axis logarithmic, with two to eight labels on it. Call it after drawing."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     axis, least = (
         (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
@@ -202,28 +179,21 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
         return
     (panel.set_xscale if which == "x" else panel.set_yscale)("log")
     low, high = sorted(axis.get_view_interval())
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1,), (1, 2, 5), range(1, 10)):
-        ticks = [
-            digit * 10.0**power for power in powers for digit in digits if low <= digit * 10.0**power <= high
-        ]
-        if len(ticks) > 2:
-            break
-    else:  # no three whole digits
-        ticks = [tick for tick in MaxNLocator(nbins=6).tick_values(low, high) if low <= tick <= high]
-    axis.set_major_locator(FixedLocator(ticks[:: math.ceil(len(ticks) / 8)]))
+    digits = (1.0,) if high > 300 * low else (1.0, 2.0, 5.0)
+    axis.set_major_locator(
+        MaxNLocator(6, steps=[1, 2, 5, 10]) if high < 5 * low else LogLocator(subs=digits, numticks=8)
+    )
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
 
 
 def tick_text(value: float) -> str:
-    """Return a tick's label: a power of two or ten, and what is far from one, with an exponent."""
-    if value > 0:
-        exponent = math.floor(math.log10(value) + 1e-9)
-        if not -4 < exponent < 5:
-            digit = f"{value / 10.0**exponent:.3g}"
-            return f"$10^{{{exponent}}}$" if digit == "1" else f"${digit}\\times 10^{{{exponent}}}$"
-        power = math.log2(value)
-        if abs(power - round(power)) < 1e-9 and abs(round(power)) > 4:
-            return f"$2^{{{round(power)}}}$"
+    """Return a tick's label: a power of two, and what is far from one, with an exponent."""
+    power = math.log2(value) if value > 0 else 0.0
+    if abs(power - round(power)) < 1e-9 and abs(round(power)) > 4:
+        return f"$2^{{{round(power)}}}$"
+    if value and not 1e-3 <= abs(value) < 1e5:
+        digit, exponent = f"{value:.2e}".split("e")
+        factor = "" if float(digit) == 1 else rf"{float(digit):g}\times "
+        return f"${factor}10^{{{int(exponent)}}}$"
     return f"{value:.4g}"
