@@ -1,6 +1,7 @@
 """``fwsvm methods``, ``kernels``, ``info`` and ``warmup``: what there is, and this machine."""
 
 import inspect
+import itertools
 import json
 import os
 import re
@@ -119,11 +120,12 @@ def _described(facts: dict[str, Any]) -> list[str]:
     for label, said in rows.items():
         lines += wrap(said, f"  {label:<12}")
     lines += ["", "parameters (--param NAME=VALUE)" if facts["parameters"] else "no parameters of its own"]
-    for key, about in facts["parameters"].items():
-        default = about["default"]
-        value = f"{default:g}" if isinstance(default, float) else str(default).lower()
-        meaning = f": {about['meaning']}" if about["meaning"] else ""
-        lines += wrap(f"{key}={value}  ({about['kind']}){meaning}", "  ", "      ")
+    for (kind, meaning), some in itertools.groupby(
+        facts["parameters"].items(), lambda pair: (pair[1]["kind"], pair[1]["meaning"])
+    ):
+        values = [(key, about["default"]) for key, about in some]
+        texts = [f"{k}={v:g}" if isinstance(v, float) else f"{k}={str(v).lower()}" for k, v in values]
+        lines += wrap(f"{', '.join(texts)}  ({kind}){f': {meaning}' if meaning else ''}", "  ", "      ")
     return lines
 
 
