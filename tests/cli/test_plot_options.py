@@ -74,27 +74,3 @@ def test_a_speed_up_is_over_the_baseline(adult, tmp_path, drawn, baseline):
         below = 100 * (1 - np.divide(ACCURACIES[method], ACCURACIES[baseline]))
         assert accuracy[label][1] == pytest.approx(below)
     assert f"speed-up over {baseline.upper()} against the number of training rows" in said.output
-
-
-def test_a_window_has_the_first_and_the_last_iterations(adult, tmp_path, drawn):
-    said = done(
-        "plot",
-        adult,
-        "--figure",
-        "convergence",
-        "--window",
-        6,
-        "--measure",
-        "objective",
-        "--dataset",
-        "a1a",
-        "-f",
-        "svg",
-        "-o",
-        tmp_path,
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["window-a1a.svg"]
-    first, last = (curves(drawn["window-a1a"], panel)["MFW"] for panel in (0, 1))
-    assert first == ([1, 2, 3, 4, 5, 6], [9, 9, 9, 9, 4, 4])
-    assert last == ([0, 1, 2, 3, 4, 5], [1, 2, 2, 2, 2, 2])
-    assert "objective over the first and last 6 iterations; one run each" in said.output
