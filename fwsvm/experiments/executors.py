@@ -136,8 +136,9 @@ class FuturesExecutor(ABC):
         with ThreadPoolExecutor(at_once) as pool:
             try:
                 for chain in chains:
-                    left.add(future := pool.submit(self.run_chain, chain, resources, told.put))
+                    future = pool.submit(self.run_chain, chain, resources, told.put)
                     future.add_done_callback(told.put)
+                    left.add(future)  # last, for each of these is waited for, whenever Ctrl-C comes
                 while left:
                     pass_on()
             except KeyboardInterrupt:
