@@ -24,42 +24,31 @@ class Phase(StrEnum):
 Listener = Callable[[Phase], None]
 InsideListener = Callable[[str, float | None], None]
 
-_inside: ContextVar[InsideListener | None] = ContextVar("inside", default=None)
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_listeners: ContextVar[tuple[Listener | None, InsideListener | None]] = ContextVar(
+    "listeners", default=(None, None)
+)
 
 
 def enter(phase: Phase) -> None:
     """Announce that a phase begins, which ends the one before; threads of a run announce none but compiling."""
-    listener = _listener.get()
-    if listener is not None:
+    if (listener := _listeners.get()[0]) is not None:
         listener(phase)
 
 
 def is_listened_to() -> bool:
     """Whether somebody shows the phases to the user."""
-    return _listener.get() is not None
+    return _listeners.get()[0] is not None
 
 
 def inside(what: str, part: float | None = None) -> None:
     """Announce a long step of the present phase, in a word or two, and what part of it is done (0 to 1) if known."""
-    listener = _inside.get()
-    if listener is not None:
+    if (listener := _listeners.get()[1]) is not None:
         listener(what, part)
 
 
 @contextmanager
-def listening_inside(listener: InsideListener) -> Iterator[None]:
-    """Tell the listener how far long steps are, within the block."""
-    token = _inside.set(listener)
-    try:
-        yield
-    finally:
-        _inside.reset(token)
-
-
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Tell the listener of each phase that is entered within the block.
+def listening(listener: Listener, of_steps: InsideListener | None = None) -> Iterator[None]:
+    """Tell the listener of each phase that is entered within the block, and another how far long steps are.
 
     It is told ``COMPILE`` before and after each function that is compiled, functions within others included, and then
     of the phase again that compiling came in between.
@@ -73,12 +62,12 @@ def listening(listener: Listener) -> Iterator[None]:
         listener(phase)
 
     told = _told_of_compiling(event.Listener, listener, last)
-    token = _listener.set(hear)
+    token = _listeners.set((hear, of_steps or _listeners.get()[1]))
     try:
         with event.install_listener("numba:compile", told):
             yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
 
 
 def _told_of_compiling(kind: type[Any], listener: Listener, last: list[Phase]) -> Any:

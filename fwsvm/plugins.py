@@ -12,12 +12,9 @@ import functools
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fwsvm.errors import PluginWarning, UsageError, kind_and_words, nearest, shown
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 Entry = TypeVar("Entry")
 _NAME = re.compile(
@@ -56,27 +53,20 @@ def load_plugins(
     ``what`` names the kind of thing in warnings; ``check`` raises where the registries do not fit together.
     """
     for entry in sorted(_installed().select(group=group), key=lambda entry: entry.name):
-        with_rollback(functools.partial(_import, entry, check), registries, _called(entry, what))
-
-
-def _import(entry: "EntryPoint", check: Callable[[], None]) -> None:
-    entry.load()
-    check()
-
-
-def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]], called: str) -> None:
-    """Call ``add``; if it fails, warn in one sentence and leave the registries as they were."""
-    before = [(registry, dict(registry)) for registry in registries]
-    try:
-        add()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  (a stranger's code may raise anything, SystemExit too)
-        for registry, entries in before:
-            registry.clear()
-            registry.update(entries)
-        said = f"{called} is left out, because it could not be loaded: {kind_and_words(error)}"
-        warnings.warn(said, PluginWarning, stacklevel=2)
+        before = [dict(registry) for registry in registries]
+        try:
+            entry.load()
+            check()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (a stranger's code may raise anything, SystemExit too)
+            for registry, entries in zip(registries, before, strict=True):
+                registry.clear()
+                registry.update(entries)
+            package = f" of the package {entry.dist.name}" if entry.dist is not None else ""
+            called = f"the {what} plug-in {entry.name!r}{package} ({entry.value})"
+            said = f"{called} is left out, because it could not be loaded: {kind_and_words(error)}"
+            warnings.warn(said, PluginWarning, stacklevel=2)
 
 
 @functools.cache
@@ -84,8 +74,3 @@ def _installed() -> Any:
     from importlib.metadata import entry_points
 
     return entry_points()  # reads a file of every installed package: once a process
-
-
-def _called(entry: "EntryPoint", what: str) -> str:
-    package = f" of the package {entry.dist.name}" if entry.dist is not None else ""
-    return f"the {what} plug-in {entry.name!r}{package} ({entry.value})"

@@ -124,11 +124,9 @@ def _shape(entry: Entry) -> tuple[int | None, int | None]:
         if train is None or test is None:
             continue
         pool = train + test
-        match entry.split:
-            case {"train_rows": rows}:
-                return int(rows), pool - int(rows)
-            case {"test_fraction": part}:
-                return pool - math.ceil(part * pool), math.ceil(part * pool)
+        if entry.split is not None:
+            drawn = entry.split.train_rows or pool - math.ceil((entry.split.test_fraction or 0) * pool)
+            return drawn, pool - drawn
         return train, test
     no_test = 0 if entry.split is None and not entry.sources[0].test else None
     return (entry.published[0].m, entry.published[0].t or no_test) if entry.published else (None, no_test)

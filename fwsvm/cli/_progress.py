@@ -87,8 +87,7 @@ class Display:
 
     def __enter__(self) -> Self:
         """Show bars as soon as there are any."""
-        self._open.enter_context(phases.listening(self.enter))
-        self._open.enter_context(phases.listening_inside(self.inside))
+        self._open.enter_context(phases.listening(self.enter, self.inside))
         if sys.stderr.isatty() and has_cursor() and not is_quiet():
             said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
             bars = Bars(

@@ -197,12 +197,11 @@ def subset(method: str, seed: int, data: str, size: int, output: Path | None, re
     """
     import numpy as np
 
-    from fwsvm.data import inputs
     from fwsvm.data import subset as draws
     from fwsvm.files.atomic import replacing
 
     refuse_overwriting([data], [output, rest])
-    lines = inputs.lines_of(data)
+    lines = draws.lines_of(data)
     chosen = (draws.stratified if method == "0" else draws.uniform)(lines.classes, size, seed)
     if output is None:
         end_where_unread()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -62,8 +63,9 @@ def load(
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
     if entry.split:
         pool = splits.join([train, held_out]) if held_out is not None else train
-        train, held_out = splits.split(pool, entry.split, seed)
-        recipe["split"] = {**entry.split, "seed": seed}
+        rule = msgspec.to_builtins(entry.split)
+        train, held_out = splits.split(pool, rule, seed)
+        recipe["split"] = {**rule, "seed": seed}
     if test is not None:
         loader = loader_of(test, zero_based=base)
         held_out, sha256, more = read_test(test, loader, entry.features, classes)

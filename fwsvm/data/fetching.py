@@ -20,7 +20,7 @@ from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError
 from fwsvm.files.folders import data_folder
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import Measured, measure
+from fwsvm.files.state import file_digest
 
 Place = str | Path
 Found = tuple[Path, str]
@@ -130,19 +130,12 @@ class Search:
             return self._first(source, file, file.urls) or self._derived(source, file, network=True)
 
     def _mirrors(self, source: DataSource, file: RawFile, *, network: bool) -> Sequence[Place]:
-        """Return where the mirror may have a file: one URL, or paths that exist.
-
-        Offline, a URL of this computer is asked, as if it were a folder.
-        """
+        """Return where the mirror may have a file: one URL, or paths that exist."""
         mirror = self.options.mirror
         if not mirror:
             return []
         if "://" in mirror:
-            url = f"{mirror.rstrip('/')}/{file.file}"
-            if self.options.offline and not is_local(url):
-                self.tried.append(f"{url}: not asked (offline)")
-                return []
-            return [url] if network or self.options.offline else []
+            return [f"{mirror.rstrip('/')}/{file.file}"] if network else []
         paths = (Path(mirror) / file.file, Path(mirror) / source.owner / source.name / file.file)
         there = [path for path in paths if path.is_file() and path.absolute() != source.path(file).absolute()]
         if not there:
@@ -161,7 +154,6 @@ class Search:
         is_resumed = part.is_file()
         try:
             self._bring(file, part, place)
-            found = measure(part)
             if not file.pinned:
                 accept = self.accept
                 self.notices.append(
@@ -170,13 +162,13 @@ class Search:
         except (FetchError, DataError) as failure:
             self._refuse(source, place, str(failure), hint=isinstance(failure, DataError))
             return None
-        if wrong := mismatch(file, found):
+        if wrong := mismatch(file, part):
             part.unlink()
             if is_resumed:  # its beginning may have come from elsewhere
                 return self.take(source, file, place)
             self._refuse(source, place, wrong, hint=file.evidence in {"C", "D", FIRST_USE})
             return None
-        return keep(path), found.sha256
+        return keep(path), file.sha256 or file_digest(path)
 
     def _refuse(self, source: DataSource, place: Place, wrong: str, *, hint: bool) -> None:
         """Note why what a place has is not taken, with the command that takes it."""
@@ -212,11 +204,10 @@ class Search:
         try:
             for text in derived.texts(file, whole, part):
                 part_of(path).write_bytes(text)
-                found = measure(part_of(path))
-                if (differs := mismatch(file, found)) is None:
+                if (differs := mismatch(file, part_of(path))) is None:
                     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
                     self.notices.append(f"{file.file} was derived, {sure}: {said}")
-                    return keep(path), found.sha256
+                    return keep(path), file.sha256 or file_digest(path)
                 wrong = differs
         except DataError as error:
             wrong = str(error)
@@ -241,20 +232,18 @@ def verified(path: Path, file: RawFile) -> Found | None:
     """Return path and sha256 of a file if it is there and matches the lock, else None."""
     if not path.is_file() or not file.pinned:
         return None
-    found = measure(path)
-    return None if mismatch(file, found) else (path, found.sha256)
+    return None if mismatch(file, path) else (path, file.sha256 or file_digest(path))
 
 
-def mismatch(file: RawFile, found: Measured) -> str | None:
-    """Return how a file differs from the digests and size in the lock, or None if all that are pinned agree."""
+def mismatch(file: RawFile, path: Path) -> str | None:
+    """Return how a file at a path differs from the digests and size in the lock, or None if all of these agree."""
     says = f"at first use on {file.recorded} it was" if file.evidence == FIRST_USE else "datasets.lock says"
     for kind in ("sha256", "md5"):
-        pinned, here = getattr(file, kind), getattr(found, kind)
-        if pinned and pinned != here:
+        pinned = getattr(file, kind)
+        if pinned and (here := file_digest(path, kind)) != pinned:
             return f"{kind} is {here}, {says} {pinned}"
-    if file.bytes not in (None, found.bytes):
-        return f"{found.bytes:,} bytes, datasets.lock says {file.bytes:,}"
-    return None
+    size = path.stat().st_size
+    return None if file.bytes in (None, size) else f"{size:,} bytes, datasets.lock says {file.bytes:,}"
 
 
 def _remedy(search: Search, has_urls: bool) -> str:

@@ -14,7 +14,7 @@ from fwsvm.data import formats, overlay
 from fwsvm.data.dataset import grouped
 from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError
-from fwsvm.files.state import measure
+from fwsvm.files.state import file_digest
 
 BYTES_A_VALUE = 32  # of text, index and blank included, at most
 SMALLEST_LIMIT, LARGEST_LIMIT = 1 << 24, 1 << 32  # bytes of a file whose size is not known
@@ -36,10 +36,10 @@ def record(
 
     `DataError` where the file is not data, or, unless ``accept``, not of the shape that its entry and the papers say.
     """
-    found = measure(path)
+    sha256 = file_digest(path)
     role = source.train if any(each.file == file.file for each in source.train) else source.test
     members = [each.member for each in role if each.file == file.file]
-    read = [formats.read(path, found.sha256, source.loader, member)[0] for member in members]
+    read = [formats.read(path, sha256, source.loader, member)[0] for member in members]
     tables = [grouped(table, source.grouping, entry.name) for table in read]
     rows, width = sum(table.rows for table in tables), max(table.features for table in tables)
     classes = len(set(np.concatenate([table.labels for table in tables]).tolist()))
@@ -56,14 +56,14 @@ def record(
     if wrong and not accept:
         raise DataError(f"{file.file} has {wrong}")
     shape = wrong or f"{rows:,} rows" + (", as published" if published else f", {width:,} features")
-    facts = {"bytes": found.bytes, "sha256": found.sha256, **origin(place, evidence)}
+    facts = {"bytes": path.stat().st_size, "sha256": sha256, **origin(place, evidence)}
     facts |= {"verified": True} if place in file.urls else {}
     facts |= {"md5": UNPINNED} if accept else {}  # in place of one that may be in the lock
     if len(members) == 1:
         facts |= {"rows": rows, **({"max_index": width} if is_svmlight else {})}
     overlay.pin(source, file, facts)
     said = "no published checksum; " if evidence == FIRST_USE else ""
-    return f"{file.file}: {said}recorded sha256 {found.sha256[:DIGITS]}... ({shape})"
+    return f"{file.file}: {said}recorded sha256 {sha256[:DIGITS]}... ({shape})"
 
 
 def origin(place: str, evidence: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats.registry import loader_of
-from fwsvm.data.subset import FileLines, FormattedLines, Lines
 from fwsvm.errors import UsageError
 
 Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
@@ -46,15 +45,6 @@ def read_rows(
     )
 
 
-def lines_of(name_or_path: str | Path) -> Lines:
-    """Return rows as text: those of a file as they are written, those of a name written anew; see `read_rows`."""
-    path = Path(name_or_path)
-    if path.exists():
-        is_svmlight = loader_of(path)["format"] == "svmlight"
-        return FileLines(path) if is_svmlight else FormattedLines(formats.read_path(path, loader_of(path))[0])
-    return FormattedLines(data.load(name_or_path, raw=True).train)
-
-
 def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
     """Return the path, or the training files of a name, which must be in LIBSVM's format.
 
@@ -66,22 +56,19 @@ def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
         The files are not available.
     """
     name = str(name_or_path)
-    entry = None if Path(name).exists() or name.startswith("synthetic:") else lockfile.read().find(name)
-    if entry is None:
-        if name.startswith("synthetic:"):
-            raise UsageError(f"{name}: synthetic rows are in no file that could be checked")
+    is_made = name.startswith("synthetic:")
+    entry = None if Path(name).exists() or is_made else lockfile.read().find(name)
+    if entry is not None:
+        source, files, *_ = obtain(entry, None, FetchOptions.default())
+        if not source.generate and source.loader["format"] == "svmlight":
+            return tuple(dict.fromkeys(files[file.file][0] for file in source.train))
+    elif not is_made:
         if not Path(name).exists() and "/" not in name:
             raise UsageError(data.unknown_name(name))
         return (Path(name),)
-    got = obtain(entry, None, FetchOptions.default())
-    if got.source.generate:
-        raise UsageError(f"{name}: generated rows are in no file that could be checked")
-    if got.source.loader["format"] != "svmlight":
-        raise UsageError(
-            f"{name}: its files are not in LIBSVM's format but in that of the loader {got.source.loader['format']}; "
-            f"`fwsvm subset {name} ROWS FILE` writes rows of it in LIBSVM's"
-        )
-    return tuple(dict.fromkeys(got.files[file.file][0] for file in got.source.train))
+    raise UsageError(
+        f"{name}: its rows are in no file in LIBSVM's format; `fwsvm subset {name} ROWS FILE` writes them to one"
+    )
 
 
 class UnseenRows(NamedTuple):

@@ -157,6 +157,13 @@ class DataSource(Record, frozen=True, kw_only=True):
         return data_folder() / self.owner / self.name
 
 
+class Split(Record, frozen=True):
+    """How rows are drawn by seed: a fraction of them for testing, or a number of them for training."""
+
+    test_fraction: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    train_rows: Count | None = None
+
+
 class PublishedShape(Record, frozen=True, kw_only=True):
     """The shape a paper prints: m training rows, t test rows, n features (None where it prints none)."""
 
@@ -180,7 +187,7 @@ class Entry(Record, frozen=True, kw_only=True):
     features: Index
     scaling: Literal["none", "[-1,1]", "[0,1]"] = "none"
     sources: tuple[DataSource, ...]
-    split: dict[str, float] | None = None
+    split: Split | None = None
     published: tuple[PublishedShape, ...] = ()
     also: tuple[Text, ...] = ()
     note: str = ""
@@ -189,12 +196,8 @@ class Entry(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if (self.task == "binary") != (self.classes == 2):
             raise ValueError(f"task {self.task} with {self.classes} classes")
-        if self.split is not None:
-            ((key, part),) = self.split.items() if len(self.split) == 1 else [("", 0.0)]
-            whole = key == "train_rows" and part >= 1 and float(part).is_integer()
-            if not (whole or (key == "test_fraction" and 0 < part < 1)):
-                raise ValueError("split must be {test_fraction: 0.2} or {train_rows: 500}")
-            msgspec.structs.force_setattr(self, "split", {key: int(part) if whole else part})
+        if self.split and (self.split.test_fraction is None) == (self.split.train_rows is None):
+            raise ValueError("split must be {test_fraction: 0.2} or {train_rows: 500}")
 
     @property
     def made(self) -> str:

@@ -12,13 +12,9 @@ from fwsvm.data.fetching import mismatch
 from fwsvm.data.lockfile import Entry
 from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import measure
 
-ENDINGS = (
-    ".part",
-    ".bad",
-    ".lock",
-)  # of the files beside a raw file; an older version kept refused ones as .bad
+#: Endings of the files beside a raw file; an older version kept refused ones as .bad.
+ENDINGS = (".part", ".bad", ".lock")
 ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
 
 
@@ -36,7 +32,7 @@ def check(entries: list[Entry]) -> Iterator[tuple[str, str]]:
     for path, (source, file) in paths.items():
         state = "unpinned" if path.is_file() else "missing"
         if file.pinned and path.is_file():
-            state = mismatch(file, measure(path)) or "whole"
+            state = mismatch(file, path) or "whole"
         yield f"{source.owner}/{source.name}/{file.file}", state
 
 

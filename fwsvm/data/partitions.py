@@ -6,8 +6,10 @@ A range starts and ends where lines do. Which ranges there are depends on the fi
 import hashlib
 import mmap
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -77,31 +79,33 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
 
 def _with_base(partitions: list[Partition], zero_based: bool | None) -> list[Partition]:
     if zero_based is None:
-        zero_based = any(
-            svmlight.looks_zero_based(_head(path)) for path in {each.path for each in partitions}
-        )
+        zero_based = False
+        for path in {each.path for each in partitions}:
+            with _opened(path) as source:
+                zero_based = zero_based or svmlight.looks_zero_based(source.read(LEAST))
     return [each._replace(zero_based=zero_based) for each in partitions]
 
 
-def _head(path: str) -> bytes:
-    with Path(path).open("rb") as source:
-        return source.read(LEAST)
-
-
-def _cut_file(path: Path) -> list[Partition]:
+@contextmanager
+def _opened(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file; `DataError` where it cannot be read."""
     try:
-        with path.open("rb") as source:
-            head = source.read(HEAD_BYTES)
-            if is_compressed(head):
-                raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
-            refuse_not_text(path, head)
-            with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:
-                ends = _line_ends(text)
-                size = len(text)
+        with Path(path).open("rb") as source:
+            yield source
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
+        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _cut_file(path: Path) -> list[Partition]:
+    with _opened(path) as source:
+        head = source.read(HEAD_BYTES)
+        if is_compressed(head):
+            raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
+        refuse_not_text(path, head)
+        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            ends, size = _line_ends(text), len(text)
     starts = [len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0, *ends[:-1]]
     return [Partition(str(path), start, stop, size) for start, stop in zip(starts, ends, strict=True)]
 
@@ -143,15 +147,10 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
 
 
 def _bytes(partition: Partition) -> bytes:
-    try:
-        with Path(partition.path).open("rb") as source:
-            size = os.fstat(source.fileno()).st_size
-            source.seek(partition.start)
-            data = source.read(partition.stop - partition.start)
-    except FileNotFoundError:
-        raise DataError(f"{partition.path}: no such file") from None
-    except OSError as error:
-        raise DataError(f"{partition.path} cannot be read: {error.strerror or error}") from None
+    with _opened(partition.path) as source:
+        size = os.fstat(source.fileno()).st_size
+        source.seek(partition.start)
+        data = source.read(partition.stop - partition.start)
     if size != partition.size or len(data) != partition.stop - partition.start:
         raise DataError(
             f"{partition.path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or "
@@ -161,9 +160,6 @@ def _bytes(partition: Partition) -> bytes:
 
 
 def _lines_before(partition: Partition) -> int:
-    with (
-        Path(partition.path).open("rb") as source,
-        mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text,
-    ):
-        pieces = range(0, partition.start, COUNTED)  # a slice is a copy
-        return sum(text[first : min(first + COUNTED, partition.start)].count(b"\n") for first in pieces)
+    with _opened(partition.path) as source:
+        steps = range(0, partition.start, COUNTED)
+        return sum(source.read(min(COUNTED, partition.start - at)).count(b"\n") for at in steps)

@@ -6,7 +6,8 @@ numbers, single products and square roots do not. Stand-ins for data sets that a
 datasets.lock has the digests of their values.
 """
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ OF_TEN = (5, 3, 2)  # words of overlapping-text: common, of the own topic, of th
 LENGTHS = 24, 146  # words of a document of overlapping-text: near 74 different ones
 COPIED = 0.5  # of every other document
 _SCALE = 10**12
+CENSUS_SAMPLE = 65536  # rows from which the threshold of adult-like is found
 
 #: Sixteen-bit pieces that a bell-shaped number is the sum of: its kurtosis is 3 - 1.2 / PIECES.
 PIECES = 8
@@ -72,7 +74,7 @@ def bell_shaped(rng: np.random.Generator, rows: int, columns: int) -> NDArray[np
 
 
 class Population:
-    """A population that rows are drawn from; ``noise`` of the labels are flipped.
+    """A population that rows are drawn from.
 
     ``SHAPE`` are the default rows and features, ``NOISE`` the default noise, ``LEAST`` the minimum number of features,
     ``STORED`` about how many numbers a row stores, None for all.
@@ -83,12 +85,22 @@ class Population:
     LEAST: ClassVar[int] = 1
     STORED: ClassVar[int | None] = None
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:  # noqa: ARG002
-        self.features, self.noise = features, noise
+    def __init__(self, features: int, rng: np.random.Generator) -> None:  # noqa: ARG002
+        self.features = features
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
-        """Return rows, shape (rows, features), and labels -1 or +1, shape (rows,)."""
+    def draw(self, rows: int, noise: float, rng: np.random.Generator) -> Drawn:
+        """Return rows, shape (rows, features), and labels -1 or +1, (rows,), of which ``noise`` are flipped."""
+        X, labels = self.rows(rows, rng)
+        labels[self.chance(rng, rows, noise)] *= -1
+        return X, labels
+
+    def rows(self, rows: int, rng: np.random.Generator) -> Drawn:
+        """Return rows and their labels before any is flipped."""
         raise NotImplementedError
+
+    def chance(self, rng: np.random.Generator, count: int, probability: float) -> NDArray[np.bool_]:
+        """Return ``count`` booleans that are True with a probability."""
+        return rng.random(count) < probability
 
 
 class Checkerboard(Population):
@@ -102,14 +114,12 @@ class Checkerboard(Population):
     NOISE = 0.02
     LEAST = 2
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
+    def rows(self, rows: int, rng: np.random.Generator) -> Drawn:
         """As of `Population`."""
         X = rng.uniform(-1.0, 1.0, (rows, self.features))
         squares = np.floor((X[:, :2] + 1.0) * (SQUARES / 2)).astype(int)
         X[:, 2:] *= 0.1
-        labels = np.where(squares.sum(axis=1) % 2 == 0, 1.0, -1.0)
-        labels[rng.random(rows) < self.noise] *= -1
-        return X, labels
+        return X, np.where(squares.sum(axis=1) % 2 == 0, 1.0, -1.0)
 
 
 class Gaussians(Population):
@@ -117,40 +127,49 @@ class Gaussians(Population):
 
     Centres are drawn so that the expected distance between two of them is 4 standard deviations in any dimension.
     From 28 features on the best possible accuracy is 90 to 95% (Bayes' rule, seeds 0 to 3), less in few
-    dimensions, where centres meet by chance; it needs a curved boundary. ``noise`` then flips labels.
+    dimensions, where centres meet by chance; it needs a curved boundary.
     """
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
-        super().__init__(features, noise, rng)
-        self.centres = rng.normal(0.0, DISTANCE / np.sqrt(2 * features), (2 * CENTRES, features))
+    def __init__(self, features: int, rng: np.random.Generator) -> None:
+        super().__init__(features, rng)
+        self.centres = self.normal(rng, 2 * CENTRES, features) * (DISTANCE / np.sqrt(2.0 * features))
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
+    def rows(self, rows: int, rng: np.random.Generator) -> Drawn:
         """As of `Population`."""
-        centre = rng.integers(0, 2 * CENTRES, rows)
-        X = rng.normal(size=(rows, self.centres.shape[1]))
+        centre = self.below(rng, rows, 2 * CENTRES)
+        X = self.normal(rng, rows, self.features)
         X += self.centres[centre]
-        labels = np.where(centre < CENTRES, 1.0, -1.0)
-        labels[rng.random(rows) < self.noise] *= -1
-        return X, labels
+        return X, np.where(centre < CENTRES, 1.0, -1.0)
+
+    def normal(self, rng: np.random.Generator, rows: int, columns: int) -> NDArray[np.float64]:
+        """Return numbers (rows, columns) of mean 0 and deviation 1."""
+        return rng.normal(size=(rows, columns))
+
+    def below(self, rng: np.random.Generator, count: int, limit: int) -> NDArray[np.int64]:
+        """Return ``count`` whole numbers from 0 to limit - 1."""
+        return rng.integers(0, limit, count)
 
 
-class Clusters(Population):
+class Clusters(Gaussians):
     """As `gaussians`, two classes of four overlapping clusters each, from whole numbers: the same bits everywhere."""
 
     NOISE = 0.05
+    normal = staticmethod(bell_shaped)
+    below = staticmethod(whole_below)
+    chance = staticmethod(chance)
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
-        super().__init__(features, noise, rng)
-        self.centres = bell_shaped(rng, 2 * CENTRES, features) * (DISTANCE / np.sqrt(2.0 * features))
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
-        """As of `Population`."""
-        centre = whole_below(rng, rows, 2 * CENTRES)
-        X = bell_shaped(rng, rows, self.centres.shape[1])
-        X += self.centres[centre]
-        labels = np.where(centre < CENTRES, 1.0, -1.0)
-        labels[chance(rng, rows, self.noise)] *= -1
-        return X, labels
+def documents(
+    row: NDArray[np.int64], word: NDArray[np.int64], shape: tuple[int, int], values: Callable[..., Any]
+) -> csr_array:
+    """Return documents, rows of norm 1, from the row and the word of each occurrence; ``values(word, count)``."""
+    rows, features = shape
+    cell, count = np.unique(row * features + word, return_counts=True)
+    row, word = np.divmod(cell, features)
+    value = values(word, count)
+    data = value / np.sqrt(np.bincount(row, value**2, rows))[row]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
+    return csr_array((data, word.astype(np.int32), indptr.astype(np.int32)), shape=shape)
 
 
 class SparseText(Population):
@@ -159,7 +178,7 @@ class SparseText(Population):
     Every document has one of 100 topics, and a topic its class. Three words in five come from the common
     vocabulary, whose frequencies fall as 1/rank (Zipf), the rest from the topic's own preferences, a Zipf law
     over shuffled words. Values are (1 + log count) log(1 + rank), as tf-idf gives for such frequencies; rows
-    have norm 1. The topics make the classes linearly separable but for ``noise`` and documents too short to tell.
+    have norm 1. The topics make the classes linearly separable but for noise and documents too short to tell.
     """
 
     SHAPE = (20_242, 47_236)
@@ -167,15 +186,15 @@ class SparseText(Population):
     LEAST = 10
     STORED = WORDS
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
-        super().__init__(features, noise, rng)
+    def __init__(self, features: int, rng: np.random.Generator) -> None:
+        super().__init__(features, rng)
         weights = 1.0 / np.arange(1, features + 1)
         self.cumulative = np.cumsum(weights) / weights.sum()
         self.shift = rng.integers(0, features, TOPICS)
         self.labels = np.where(rng.permutation(TOPICS) % 2 == 0, 1.0, -1.0)
         self.value = np.log1p(np.arange(1, features + 1))
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
+    def rows(self, rows: int, rng: np.random.Generator) -> Drawn:
         """As of `Population`."""
         topic = rng.integers(0, TOPICS, rows)
         lengths = np.maximum(1, rng.lognormal(np.log(WORDS) - SPREAD**2 / 2, SPREAD, rows).astype(np.int64))
@@ -184,14 +203,10 @@ class SparseText(Population):
         rank = np.minimum(rank, self.features - 1)
         own = rng.random(len(row)) >= COMMON
         word = np.where(own, (rank + self.shift[topic[row]]) % self.features, rank)
-        cell, count = np.unique(row * self.features + word, return_counts=True)
-        row, word = np.divmod(cell, self.features)
-        data = (1.0 + np.log(count)) * self.value[word]
-        data /= np.sqrt(np.bincount(row, data**2, rows))[row]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))]).astype(np.int32)
-        labels = self.labels[topic]
-        labels[rng.random(rows) < self.noise] *= -1
-        return csr_array((data, word.astype(np.int32), indptr), shape=(rows, self.features)), labels
+        X = documents(
+            row, word, (rows, self.features), lambda word, count: (1.0 + np.log(count)) * self.value[word]
+        )
+        return X, self.labels[topic]
 
 
 class OverlappingText(Population):
@@ -213,36 +228,29 @@ class OverlappingText(Population):
     LEAST = 10
     STORED = LENGTHS[1]
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
-        super().__init__(features, noise, rng)
+    def __init__(self, features: int, rng: np.random.Generator) -> None:
+        super().__init__(features, rng)
         self.cumulative = np.cumsum(_SCALE // np.arange(1, features + 1))
         self.shift = whole_below(rng, TOPICS, features)
         # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
         self.weight = np.frexp(np.arange(1, features + 1))[1].astype(np.int64)
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, rows: int, noise: float, rng: np.random.Generator) -> Drawn:
         """As of `Population`."""
         topic, second = whole_below(rng, rows, TOPICS), whole_below(rng, rows, TOPICS)
         lengths = LENGTHS[0] + whole_below(rng, rows, LENGTHS[1] - LENGTHS[0] + 1)
         copied = chance(rng, rows, COPIED) & (np.arange(rows) % 2 == 1)
-        labels = np.where(topic % 2 == 0, 1.0, -1.0)
-        labels[copied] = labels[np.flatnonzero(copied) - 1]
-        labels[chance(rng, rows, self.noise)] *= -1
-        row = np.repeat(np.arange(rows), lengths)
-        rank = np.searchsorted(
-            self.cumulative, whole_below(rng, len(row), int(self.cumulative[-1])), side="right"
-        )
-        tenth = whole_below(rng, len(row), 10)
-        of = np.where(tenth < OF_TEN[0] + OF_TEN[1], topic[row], second[row])
-        word = np.where(tenth < OF_TEN[0], rank, (rank + self.shift[of]) % self.features)
-        cell, count = np.unique(row * self.features + word, return_counts=True)
-        row, word = np.divmod(cell, self.features)
-        value = count * self.weight[word]
-        data = value / np.sqrt(np.bincount(row, value**2, rows))[row]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
-        X = csr_array((data, word, indptr), shape=(rows, self.features))
         origin = np.arange(rows) - copied
-        return _narrow(csr_array(X[origin])), labels
+        labels = np.where(topic[origin] % 2 == 0, 1.0, -1.0)
+        labels[chance(rng, rows, noise)] *= -1
+        row = np.repeat(np.arange(rows), lengths)
+        drawn = whole_below(rng, len(row), int(self.cumulative[-1]))
+        rank = np.searchsorted(self.cumulative, drawn, side="right")
+        tenth = whole_below(rng, len(row), 10)
+        source = np.where(tenth < OF_TEN[0] + OF_TEN[1], topic[row], second[row])
+        word = np.where(tenth < OF_TEN[0], rank, (rank + self.shift[source]) % self.features)
+        X = documents(row, word, (rows, self.features), lambda word, count: count * self.weight[word])
+        return csr_array(X[origin]), labels
 
 
 class AdultLike(Population):
@@ -257,16 +265,16 @@ class AdultLike(Population):
     LEAST = 28
     STORED = len(ANSWERS)
 
-    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
-        super().__init__(features, noise, rng)
+    def __init__(self, features: int, rng: np.random.Generator) -> None:
+        super().__init__(features, rng)
         sizes = answers(features)
         self.first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        self.cumulative = [np.cumsum(rng.permutation(1.0 / np.arange(1, size + 1))) for size in sizes]
-        self.cumulative = [steps / steps[-1] for steps in self.cumulative]
+        cumulative = [np.cumsum(rng.permutation(1.0 / np.arange(1, size + 1))) for size in sizes]
+        self.cumulative = [steps / steps[-1] for steps in cumulative]
         self.leaning = LEANING * rng.uniform(-1.0, 1.0, len(sizes))
         self.effect = rng.normal(size=features)
         calibration = np.random.default_rng(rng.integers(2**32))
-        score = self.effect[self._answers(65536, calibration)].sum(axis=1)
+        score = self.effect[self._answers(CENSUS_SAMPLE, calibration)].sum(axis=1)
         self.centre, self.scale = score.mean(), score.std()
         doubtful = (score - self.centre) / self.scale + DOUBT * calibration.normal(size=len(score))
         self.threshold = np.quantile(doubtful, 1 - POSITIVE)
@@ -280,24 +288,14 @@ class AdultLike(Population):
             columns.append(first + np.minimum(answer, len(cumulative) - 1))
         return np.stack(columns, axis=1)
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Drawn:
+    def rows(self, rows: int, rng: np.random.Generator) -> Drawn:
         """As of `Population`."""
-        given = self._answers(rows, rng)
-        score = (self.effect[given].sum(axis=1) - self.centre) / self.scale
+        found = self._answers(rows, rng)
+        score = (self.effect[found].sum(axis=1) - self.centre) / self.scale
         labels = np.where(score + DOUBT * rng.normal(size=rows) > self.threshold, 1.0, -1.0)
-        labels[rng.random(rows) < self.noise] *= -1
-        indptr = np.arange(0, given.size + 1, given.shape[1], dtype=np.int32)
-        columns = given.ravel().astype(np.int32)
-        return csr_array((np.ones(given.size), columns, indptr), shape=(rows, self.features)), labels
-
-
-def _narrow(X: csr_array) -> csr_array:
-    """Return rows with indices of 32 bits."""
-    arrays = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
-    made = csr_array(arrays, shape=X.shape)
-    made.has_sorted_indices = True
-    made.has_canonical_format = True
-    return made
+        indptr = np.arange(0, found.size + 1, found.shape[1], dtype=np.int32)
+        columns = found.ravel().astype(np.int32)
+        return csr_array((np.ones(found.size), columns, indptr), shape=(rows, self.features)), labels
 
 
 def answers(features: int) -> np.ndarray:

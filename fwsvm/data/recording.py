@@ -11,7 +11,7 @@ from fwsvm.data.first_use import origin
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import measure
+from fwsvm.files.state import file_digest
 
 
 def lock(
@@ -40,7 +40,7 @@ def lock(
     for file in files:
         path, sha256 = found[file.file]
         known = file.sha256 or file.md5
-        if known and mismatch(file, measure(path)):
+        if known and mismatch(file, path):
             yield f"{file.file}: sha256 {sha256} in place of {known}"
         else:
             yield f"{file.file}: sha256 {sha256}, {'unchanged' if known else 'new'}"
@@ -60,14 +60,14 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     A file without a digest in the lock is matched by its name, and its digest recorded. `DataError` names both
     digests if the name matches and the bytes do not.
     """
-    found = measure(given)
+    sha256 = file_digest(given)
     pairs = [(source, file) for source in entry.sources for file in source.files if not file.shipped]
-    fitting = [pair for pair in pairs if pair[1].pinned and not mismatch(pair[1], found)]
+    fitting = [pair for pair in pairs if pair[1].pinned and not mismatch(pair[1], given)]
     fitting = fitting or [pair for pair in pairs if pair[1].file == given.name][:1]
     if not fitting:
         names = ", ".join(dict.fromkeys(file.file for _, file in pairs)) or "none but what is shipped"
         raise DataError(
-            f"{given}: sha256 {found.sha256} and name fit no file of {entry.name}; its files are: {names}"
+            f"{given}: sha256 {sha256} and name fit no file of {entry.name}; its files are: {names}"
         )
     search = Search(entry, FetchOptions(), LOCKED)
     for source, file in fitting:
@@ -92,16 +92,16 @@ def add_new(
     notices: tuple[str, ...] = ()
     given = {"train": train} if test is None else {"train": train, "test": test}
     for role, path in given.items():
-        found = measure(path)
-        table, said = formats.read(path, found.sha256, loader)
+        sha256 = file_digest(path)
+        table, said = formats.read(path, sha256, loader)
         features, notices = max(features, table.features), (*notices, *said)
         if role == "train":
             labels.require_two(table.labels, str(path))
             classes = len(labels.classes(table.labels))
             loader["zero_based"] = table.zero_based
         facts = {
-            "bytes": found.bytes,
-            "sha256": found.sha256,
+            "bytes": path.stat().st_size,
+            "sha256": sha256,
             "rows": table.rows,
             "max_index": table.features,
         }

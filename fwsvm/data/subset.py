@@ -1,78 +1,78 @@
 """Sampling rows as lines of LIBSVM's format, stratified by class or uniformly."""
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fwsvm import data
 from fwsvm._mapped import slices
-from fwsvm.data import labels
+from fwsvm.data import formats, labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight_writer
+from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.errors import DataError, UsageError
 
 
-class Lines(Protocol):
-    """Rows as lines; ``classes``, (m,) of int32, are equal where the labels are."""
+class Lines(NamedTuple):
+    """Rows as lines: numbers (m,) that are equal where labels are, and a function from ascending rows to lines."""
 
     classes: NDArray[np.int32]
-
-    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        """Yield rows (their numbers, ascending), each with its line end."""
-        ...
+    of: Callable[[NDArray[np.int64]], Iterator[str]]
 
 
-class FileLines:
-    """The lines of a LIBSVM file that are rows, as they are written, without empty lines and comments."""
+def lines_of(name_or_path: str | Path) -> Lines:
+    """Return rows as text: those of a file as they are written, those of a name written anew, not scaled."""
+    path = Path(name_or_path)
+    if not path.exists():
+        return _formatted(data.load(name_or_path, raw=True).train)
+    loader = loader_of(path)
+    return (
+        _written(path) if loader["format"] == "svmlight" else _formatted(formats.read_path(path, loader)[0])
+    )
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        codes: dict[str, int] = {}
-        found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in self._lines()]
-        self.classes = np.array(found, np.int32)
-        if not found:
-            raise DataError(f"{path} has no rows")
 
-    def _lines(self) -> Iterator[str]:
-        with open_text(self.path) as stream:
+def _written(path: Path) -> Lines:
+    """Return the lines of a LIBSVM file that are rows, as they are written, without empty lines and comments."""
+
+    def lines() -> Iterator[str]:
+        with open_text(path) as stream:
             try:
                 for line in stream:
                     text = line.decode().lstrip()
                     if text and not text.startswith("#"):
-                        yield text
+                        yield text if text.endswith("\n") else f"{text}\n"
             except UnicodeDecodeError:
-                raise DataError(f"{self.path} is not UTF-8 text") from None
+                raise DataError(f"{path} is not UTF-8 text") from None
 
-    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        """Yield rows (their numbers, ascending), each with its line end."""
-        wanted = iter(rows.tolist())
-        row = next(wanted, None)
-        for number, line in enumerate(self._lines()):
-            if number == row:
-                yield line if line.endswith("\n") else f"{line}\n"
-                row = next(wanted, None)
+    codes: dict[str, int] = {}
+    found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in lines()]
+    if not found:
+        raise DataError(f"{path} has no rows")
+    return Lines(
+        np.array(found, np.int32),
+        lambda rows: itertools.compress(lines(), np.bincount(rows, minlength=len(found))),
+    )
 
 
-class FormattedLines:
-    """Rows of any data set, formatted as lines."""
+def _formatted(table: LabelledRows) -> Lines:
+    """Return rows of any data set, formatted as lines."""
 
-    def __init__(self, table: LabelledRows) -> None:
-        self._table = table
-        self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
-
-    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        """Yield rows (their numbers), each with its line end."""
-        X = self._table.X
+    def of(rows: NDArray[np.int64]) -> Iterator[str]:
+        X = table.X
         numbers = X.nnz if isinstance(X, csr_array) else X.size
-        for some in slices(len(rows), numbers * len(rows) // max(1, X.shape[0])):
-            names = [labels.label_text(label) for label in self._table.labels[rows[some]].tolist()]
+        for some in slices(len(rows), numbers * len(rows) // max(1, table.rows)):
+            names = [labels.label_text(label) for label in table.labels[rows[some]].tolist()]
             for block in svmlight_writer.text_blocks(X[rows[some]], names):
                 yield from block.splitlines(keepends=True)
+
+    return Lines(np.unique(table.labels, return_inverse=True)[1].astype(np.int32), of)
 
 
 def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:

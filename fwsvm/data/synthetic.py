@@ -6,15 +6,17 @@ are a prefix of more.
 
 import hashlib
 import time
-from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import parse_qsl
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from scipy.sparse import csr_array, vstack
 
 from fwsvm._memory import require
 from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr
-from fwsvm.data.populations import KINDS, Population
+from fwsvm.data.populations import KINDS
 from fwsvm.errors import DataError, UsageError, nearest
 
 #: Rows that share a random stream; part of what defines the data.
@@ -23,16 +25,15 @@ ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's
 TRAIN, TEST = 1, 2
 
 
-@dataclass(frozen=True)
-class SyntheticSpec:
+class SyntheticSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind and its parameters; ``noise`` is the fraction of labels that are flipped."""
 
     kind: str
-    rows: int
-    features: int
-    test: int
-    noise: float
-    seed: int
+    rows: Annotated[int, Meta(ge=2)]
+    features: Annotated[int, Meta(ge=1)]
+    test: Annotated[int, Meta(ge=0)]
+    noise: Annotated[float, Meta(ge=0, lt=0.5)]
+    seed: Annotated[int, Meta(ge=0)]
 
     @property
     def name(self) -> str:
@@ -43,57 +44,41 @@ class SyntheticSpec:
         )
 
 
-def population_of(kind: str) -> type[Population]:
-    """Return the `Population` class of a kind; `UsageError` lists the kinds."""
-    if kind not in KINDS:
-        hint = nearest(kind, KINDS, f"there are {', '.join(KINDS)}")
-        raise UsageError(f"synthetic:{kind}: no such generator; {hint}")
-    return KINDS[kind]
-
-
 def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
     """Return the parameters of ``synthetic:KIND?key=value&...``, with defaults.
 
     Keys are rows, features, test (rows of a test set; a quarter of rows by default), noise, and seed.
     """
     kind, _, query = name.removeprefix("synthetic:").partition("?")
-    model = population_of(kind)
-    given: dict[str, float] = {}
-    for key, text in parse_qsl(query, keep_blank_values=True):
-        if key not in ("rows", "features", "test", "noise", "seed"):
-            raise UsageError(f"{name}: unknown key {key!r}; known: rows, features, test, noise, seed")
-        try:
-            given[key] = float(text) if key == "noise" else int(text)
-        except ValueError:
-            raise UsageError(f"{name}: {key}={text} is not a number") from None
-    rows = int(given.get("rows", model.SHAPE[0]))
-    made = SyntheticSpec(
-        kind=kind,
-        rows=rows,
-        features=int(given.get("features", model.SHAPE[1])),
-        test=int(given.get("test", rows // 4)),
-        noise=given.get("noise", model.NOISE),
-        seed=int(given.get("seed", seed)),
-    )
-    if made.rows < 2 or made.test < 0 or made.seed < 0 or not 0 <= made.noise < 0.5:
-        raise UsageError(f"{name}: rows is at least 2, test and seed at least 0, noise in [0, 0.5)")
+    if kind not in KINDS:
+        hint = nearest(kind, KINDS, f"there are {', '.join(KINDS)}")
+        raise UsageError(f"synthetic:{kind}: no such generator; {hint}")
+    model = KINDS[kind]
+    rows, features = model.SHAPE
+    keys = {"rows": rows, "features": features, "test": 0, "noise": model.NOISE, "seed": seed, "kind": kind}
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    try:
+        made = msgspec.convert({**keys, **given, "kind": kind}, SyntheticSpec, strict=False)
+    except msgspec.ValidationError as error:
+        said = str(error).replace(" - at `$.", ", `")
+        raise UsageError(f"{name}: {said}; known: rows, features, test, noise, seed") from None
     if made.features < model.LEAST:
         raise UsageError(f"{name}: {kind} has at least {model.LEAST} features")
-    return made
+    return made if "test" in given else msgspec.structs.replace(made, test=made.rows // 4)
 
 
 def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
     """Return all rows of a part; `DataError` if they do not fit in the available memory."""
     rows = made.rows if part == TRAIN else made.test
-    model = population_of(made.kind)
+    model = KINDS[made.kind]
     row = ROW + (
         8 * made.features if model.STORED is None else 2 * ENTRY * model.STORED
     )  # parts and the whole
     require(rows * row + 64 * made.features, made.name, "ask for fewer rows or features", DataError)
-    population = model(made.features, made.noise, np.random.default_rng([made.seed, 0]))
+    population = model(made.features, np.random.default_rng([made.seed, 0]))
     labels, dense, parts = np.empty(rows), np.empty((rows if model.STORED is None else 0, made.features)), []
     for cell, first in enumerate(range(0, rows, CELL)):
-        X, drawn = population.draw(CELL, np.random.default_rng([made.seed, part, cell]))
+        X, drawn = population.draw(CELL, made.noise, np.random.default_rng([made.seed, part, cell]))
         some = slice(first, min(first + CELL, rows))
         labels[some] = drawn[: some.stop - first]
         if isinstance(X, np.ndarray):
@@ -131,8 +116,7 @@ def _fingerprint(tables: list[LabelledRows], treatment: str) -> str:
     digest = hashlib.sha256(treatment.encode())
     for part in tables:
         X = part.X
-        arrays = (X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)
-        for array in (*arrays, part.labels):
+        for array in (*((X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)), part.labels):
             digest.update(str(array.shape).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     return digest.hexdigest()

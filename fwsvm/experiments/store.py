@@ -70,7 +70,7 @@ class ResultsStore:
         try:
             with _writing(self.folder):
                 (self.folder / "traces").mkdir(parents=True, exist_ok=True)
-                self._open.enter_context(exclusive(self.runs, ResultsError, wait=False))
+                self._open.enter_context(exclusive(self.runs, wait=False))
         except BlockingIOError:
             raise ResultsError(
                 f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"

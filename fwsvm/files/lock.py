@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from fwsvm.errors import DataError, FwsvmError
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 if sys.platform == "win32":  # pragma: no cover
@@ -41,25 +39,14 @@ else:
 
 
 @contextlib.contextmanager
-def exclusive(path: Path, refusal: type[FwsvmError] = DataError, *, wait: bool = True) -> Iterator[None]:
+def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock that belongs to ``path`` (a file ``path.lock`` beside it).
 
     While another has it, wait, or raise `BlockingIOError` without ``wait``. The system releases it when a
     process dies, so a kill leaves nothing to clean up but an empty file.
-
-    Raises
-    ------
-    FwsvmError
-        The file is a link, which may lead out of the folder: a ``refusal``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = Path(f"{path}.lock")
-    try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-    except OSError:
-        if file.is_symlink():  # each system has its own error for it
-            raise refusal(f"{file}: a link, where fwsvm makes a file of its own; delete the link") from None
-        raise
+    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
         _acquire(descriptor, wait=wait)
         try:

@@ -1,4 +1,4 @@
-"""Size, digests and state of a file, and whether it changed while it was read."""
+"""Digests and state of a file, and whether it changed while it was read."""
 
 import hashlib
 import stat
@@ -37,36 +37,12 @@ def changed(path: Path) -> DataError:
     return DataError(f"{path} changed while it was read; give it when it is complete")
 
 
-class Measured(NamedTuple):
-    """Size in bytes and digests (hex) of a file."""
-
-    bytes: int
-    sha256: str
-    md5: str
-
-
-def measure(path: Path) -> Measured:
-    """Read a file once and return its size and digests; `DataError` where it cannot be read."""
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path}: not a regular file; give a file")
-    sha256, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
-    try:
-        with path.open("rb", buffering=0) as file:
-            while piece := file.read(1 << 20):
-                size += len(piece)
-                sha256.update(piece)
-                md5.update(piece)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    return Measured(size, sha256.hexdigest(), md5.hexdigest())
-
-
-def file_sha256(path: Path) -> str:
-    """Return the sha256 (hex) of a file; `DataError` where it cannot be read."""
+def file_digest(path: Path, kind: str = "sha256") -> str:
+    """Return a digest (hex) of a file, of a kind that hashlib knows; `DataError` where it cannot be read."""
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: not a regular file; give a file")
     try:
         with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.file_digest(file, kind).hexdigest()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None

@@ -79,14 +79,10 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
 def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) -> Any:
     """Return the document of a text in UTF-8; ``name`` is that of the file in messages. Else like `read_yaml`."""
     try:
-        text = content.decode("utf-8-sig")
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is the safe loader
+        return yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - it is the safe loader
     except UnicodeDecodeError as wrong:
         line = content.count(b"\n", 0, wrong.start) + 1
         raise error(f"{name}:{line}: not text in UTF-8") from None
-    except yaml.reader.ReaderError as wrong:
-        line = text.count("\n", 0, wrong.position) + 1
-        raise error(f"{name}:{line}: not YAML: the character {chr(wrong.character)!r}") from None
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())

@@ -1,6 +1,5 @@
 """``fwsvm data`` end to end: what is printed, what is written, what is returned."""
 
-import copy
 import hashlib
 import json
 import os
@@ -139,25 +138,6 @@ def test_fetch_goes_on_after_a_failure_and_says_so(lock, site):
     assert "name the data sets" in run("fetch", code=2).stderr
 
 
-@pytest.mark.parametrize("source", ["near", "far"])
-def test_a_source_that_is_named_is_fetched_and_locked(lock, site, source):
-    raw = yaml.safe_load(lock.read_text("utf-8"))
-    sources = raw["datasets"]["unsure"]["sources"]
-    near = sources.pop("web")
-    sources |= {"near": near, "far": copy.deepcopy(near)}
-    sources["far"]["train"][0] |= {"file": "f", "urls": [site.put("/f", TRAIN + b"1 1:2\n")]}
-    lock.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
-    name = {"near": "u", "far": "f"}[source]
-    assert f"{name}: sha256" in run("lock", "unsure", "--source", source).stdout
-    assert [each.train[0].pinned for each in lockfile.read().entries["unsure"].sources] == [
-        source == "near",
-        source == "far",
-    ]
-    assert f"source {source}, verified" in run("fetch", "unsure", "--source", source).stdout
-    assert Path(run("path", "unsure").stdout.strip()).name == name
-    assert "it has: near, far" in run("path", "unsure", "--source", "nowhere", code=2).stderr
-
-
 def test_lock_records_what_it_found(lock, site):
     before = lock.read_text("utf-8")
     source = lockfile.read().entries["unsure"].sources[0]
@@ -190,6 +170,23 @@ def test_lock_replaces_a_digest_only_when_told_to(lock, site, cache):
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
+
+
+def test_lock_leaves_out_what_can_be_derived(cache, site, tmp_path, monkeypatch):
+    path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
+    raw = yaml.safe_load(path.read_text("utf-8"))
+    some = TRAIN.splitlines(keepends=True)[:30]
+    rest = {"file": "rest", "urls": [site.address + "/none"], "evidence": "unpinned"}
+    rest["complement"] = {"of": "tiny", "minus": "unsure"}
+    raw["datasets"]["unsure"]["sources"]["web"]["test"] = [rest]
+    raw["datasets"]["unsure"]["sources"]["web"]["train"][0]["urls"] = [site.put("/u", b"".join(some))]
+    path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
+    monkeypatch.setattr(lockfile, "lock_path", lambda: path)
+    assert "rest was derived" in run("lock", "unsure").stdout
+    run("fetch", "unsure")
+    assert Path(run("path", "unsure").stdout.splitlines()[1]).read_bytes() == TRAIN.removeprefix(
+        b"".join(some)
+    )
 
 
 def test_add_takes_a_file_by_its_digest_whatever_its_name(lock, site, tmp_path):
@@ -263,7 +260,8 @@ def mine(lock: Path, tmp_path: Path) -> Path:
     """Add a data set of the user's own and lock another, as a user does, and return the overlay."""
     (tmp_path / "mine.svm").write_bytes(TRAIN)
     run("add", "mine", tmp_path / "mine.svm")
-    run("lock", "unsure")
+    (tmp_path / "u").write_bytes(TRAIN)
+    run("add", "unsure", tmp_path / "u")
     return lockfile.overlay_path()
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm.data import catalogue, lockfile
+from fwsvm.data import catalogue
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import Obtained, obtain
-from fwsvm.data.lockfile import Complement, DataSource, Entry, Lock, RawFile
+from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UsageError
 from tests.data import site as serve
 from tests.data.site import PATIENT, Site, endless, raw
@@ -249,27 +249,6 @@ def test_what_cannot_be_a_mirror_or_a_time_is_refused(monkeypatch: pytest.Monkey
     assert FetchOptions.default().seconds == 7.5
 
 
-FETCH_ONE = """
-import sys
-from tests.data.test_fetch import a_file, an_entry, fetched
-print(fetched(an_entry(a_file(sys.argv[1]))).stat().st_size)
-"""
-
-
-@pytest.mark.slow
-def test_eight_processes_may_fetch_the_same_file_at_once(cache: Path, site: Site) -> None:
-    url = site.put("/tiny", CONTENT)
-    command = [sys.executable, "-c", FETCH_ONE, url]
-    workers = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(8)
-    ]
-    answers = [worker.communicate(timeout=120) for worker in workers]
-    assert [worker.returncode for worker in workers] == [0] * 8, answers
-    assert {out.strip() for out, _ in answers} == {str(len(CONTENT))}
-    assert site.requests == [("/tiny", None)]
-    assert final_path(an_entry(a_file(url))).read_bytes() == CONTENT
-
-
 FULL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -303,34 +282,6 @@ def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Sit
     assert obtain(entry, None, options).source.name == "second"
     assert obtain(entry, "first", options).source.name == "first"
     assert obtain(entry, None, options).source.name == "first"
-
-
-@pytest.mark.parametrize("pinned", [True, False])
-def test_a_complement_is_derived_and_checked(
-    pinned: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = CONTENT.splitlines(keepends=True)
-    part, rest = b"".join(lines[::3]), b"".join(line for i, line in enumerate(lines) if i % 3)
-    (tmp_path / "whole").write_bytes(CONTENT)
-    (tmp_path / "part").write_bytes(part)
-    whole_file, part_file = a_file(name="whole"), a_file(name="part", content=part)
-    digest = {"sha256": hashlib.sha256(rest).hexdigest()} if pinned else {"sha256": None}
-    rest_file = a_file(name="rest", content=rest, complement=Complement(of="whole", minus="part"), **digest)
-    sources = {
-        "whole": a_source("web", whole_file, owner="whole"),
-        "part": a_source("web", part_file, owner="part", test=(rest_file,)),
-    }
-    entries = {name: of_sources(source, name=name) for name, source in sources.items()}
-    monkeypatch.setattr(lockfile, "read", lambda: Lock(entries=entries))
-    options = FetchOptions(mirror=str(tmp_path), offline=True, **PATIENT)
-    got = obtain(entries["part"], None, options)
-    assert got.files["rest"][0].read_bytes() == rest
-    assert "rest was derived" in got.notices[0]
-    (tmp_path / "whole").write_bytes(CONTENT[:-1])  # another file: not what its own digest says
-    got.files["rest"][0].unlink()
-    sources["whole"].path(whole_file).unlink()
-    with pytest.raises(DataError, match="not available"):
-        obtain(entries["part"], None, options)
 
 
 @pytest.mark.parametrize("way", ["with a copy", "where no copy can be written"])

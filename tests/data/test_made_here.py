@@ -20,7 +20,6 @@ from fwsvm.cli import main
 from fwsvm.data import catalogue, derived, lockfile
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.lockfile import DrawnLines, RawFile
-from fwsvm.data.populations import PIECES, bell_shaped, chance, whole_below
 from fwsvm.errors import DataError
 from tests.data.test_lock import parsed
 
@@ -86,17 +85,6 @@ def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
         assert all(number in rest for number in fewer), "fewer rows are a part of more, in order"
 
 
-def test_a_draw_is_uniform_over_the_rest(tmp_path: Path) -> None:
-    whole = written(tmp_path, "whole", list(range(50)))
-    part = written(tmp_path, "part", [3, 4])
-    seen = [number for seed in range(400) for number in drawn(whole, part, 14, seed)]
-    counts = np.bincount(seen, minlength=50)
-    assert counts[[3, 4]].tolist() == [400, 400]
-    rest = np.delete(counts, [3, 4])
-    assert rest.min() > 60  # 100 are expected, and the deviation is 9
-    assert rest.max() < 140
-
-
 def test_a_draw_of_what_is_no_part_is_refused(tmp_path: Path) -> None:
     whole, part = written(tmp_path, "whole", [1, 2, 3]), written(tmp_path, "part", [3, 1])
     with pytest.raises(DataError, match="is not in the larger set"):
@@ -124,22 +112,6 @@ def test_the_drawn_series_are_nested_in_the_real_ones(cache: Path) -> None:
         for fewer, more in itertools.pairwise(rows):
             rest = iter(more)
             assert all(row in rest for row in fewer)
-
-
-def test_raw_bits_give_what_whole_numbers_of_python_give() -> None:
-    raw = [int(z) for z in np.random.PCG64(5).random_raw(600)]
-    rng = np.random.Generator(np.random.PCG64(5))
-    assert whole_below(rng, 3, 7).tolist() == [(z >> 1) % 7 for z in raw[:3]]
-    assert chance(rng, 3, 0.25).tolist() == [z >> 32 < 2**30 for z in raw[3:6]]
-    drawn = bell_shaped(rng, 1, 2)
-    pieces = [
-        [raw[6 + 2 * i + k] >> shift & 0xFFFF for i in (0, 1) for shift in (0, 16, 32, 48)] for k in (0, 1)
-    ]
-    deviation = (PIECES * (2**32 - 1) / 12) ** 0.5
-    assert drawn[0].tolist() == [(2 * sum(p) - PIECES * 0xFFFF) / (2 * deviation) for p in pieces]
-    many = bell_shaped(rng, 1000, 50)
-    assert abs(many.mean()) < 0.02
-    assert abs(many.std() - 1) < 0.02
 
 
 def test_overlapping_text_has_the_density_of_rcv1_and_no_machine_separates_it() -> None:
@@ -230,7 +202,7 @@ def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
         ),
         (("data", "lock", "overlapping-text"), "nothing to record: generated"),
         (("data", "lock", "w2a-drawn", "--offline"), "nothing to record: drawn"),
-        (("check", "overlapping-text"), "generated rows are in no file that could be checked"),
+        (("check", "overlapping-text"), "its rows are in no file in LIBSVM's format"),
         (("data", "info", "w2a-drawn"), "drawn by seed, in place of w2a: no published data set"),
         (("data", "path", "w2a-drawn"), "w2a-drawn is not available"),
     ],

@@ -57,7 +57,7 @@ def test_test_rows_are_drawn_apart(kind: str) -> None:
 
 @kinds
 def test_every_kind_has_two_classes_and_its_default_shape(kind: str) -> None:
-    model = synthetic.population_of(kind)
+    model = KINDS[kind]
     loaded = data.load(f"synthetic:{kind}")
     assert loaded.train.X.shape == model.SHAPE
     assert loaded.classes == ("1", "-1")
@@ -113,7 +113,7 @@ def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
 def test_gaussians_overlap_alike_in_every_dimension() -> None:
     for features in (2, 28, 300):
         loaded = data.load(f"synthetic:gaussians?rows=8000&features={features}&test=0")
-        model = synthetic.population_of("gaussians")(features, 0.0, np.random.default_rng([0, 0]))
+        model = KINDS["gaussians"](features, np.random.default_rng([0, 0]))
         squared = ((loaded.train.X[:, None, :] - model.centres[None]) ** 2).sum(axis=2)  # type: ignore[attr-defined]
         likelihood = np.exp(-(squared - squared.min(axis=1, keepdims=True)) / 2)
         best = np.where(likelihood[:, :4].sum(axis=1) > likelihood[:, 4:].sum(axis=1), 1.0, -1.0)
@@ -124,12 +124,12 @@ def test_gaussians_overlap_alike_in_every_dimension() -> None:
     ("name", "said"),
     [
         ("synthetic:gausians", "did you mean 'gaussians'"),
-        ("synthetic:gaussians?row=5", "unknown key 'row'"),
-        ("synthetic:gaussians?rows=many", "rows=many is not a number"),
-        ("synthetic:gaussians?rows=1", "rows is at least 2"),
-        ("synthetic:gaussians?noise=0.7", "noise in"),
+        ("synthetic:gaussians?row=5", "unknown field `row`.*known: rows, features"),
+        ("synthetic:gaussians?rows=many", "Expected `int`, got `str`, `rows`"),
+        ("synthetic:gaussians?rows=1", "Expected `int` >= 2, `rows`"),
+        ("synthetic:gaussians?noise=0.7", "< 0.5, `noise`"),
         ("synthetic:adult-like?features=9", "at least 28 features"),
-        ("synthetic:sparse-text?seed=-1", "seed at least 0"),
+        ("synthetic:sparse-text?seed=-1", ">= 0, `seed`"),
     ],
 )
 def test_a_wrong_spelling_is_explained(name: str, said: str) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from fwsvm.data import catalogue, formats, lockfile
 from fwsvm.data.formats import tables, text_files
 from fwsvm.errors import DataError
-from fwsvm.files.state import file_sha256
+from fwsvm.files.state import file_digest
 
 
 def compress(text: bytes, widest: int = 16, clear_every: int = 0) -> bytes:
@@ -94,15 +94,15 @@ def zipped(path: Path, **members: str) -> Path:
 def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,4,B\n", ts="5,6,A\n")
     loader = {"format": "csv", "label": -1}
-    train, _ = formats.read(path, file_sha256(path), loader, "*tr.txt")
-    test, _ = formats.read(path, file_sha256(path), loader, "*ts.txt")
+    train, _ = formats.read(path, file_digest(path), loader, "*tr.txt")
+    test, _ = formats.read(path, file_digest(path), loader, "*ts.txt")
     assert train.X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert test.labels.tolist() == ["A"]
     with pytest.raises(DataError, match="2 members are called"):
-        formats.read(path, file_sha256(path), loader, "*.txt")
+        formats.read(path, file_digest(path), loader, "*.txt")
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(DataError, match="is damaged"):
-        formats.read(path, file_sha256(path), loader, "*tr.txt")
+        formats.read(path, file_digest(path), loader, "*tr.txt")
     assert not list((cache / "parsed").glob("*building-*"))
 
 
@@ -113,7 +113,7 @@ def test_a_member_may_be_compressed(
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../rows.txt", pack(b"1,2,A\n3,4,B\n" * 500))
-    assert formats.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")[0].rows == 1000
+    assert formats.read(path, file_digest(path), {"format": "csv"}, "*rows.txt")[0].rows == 1000
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip", "cache"]  # none by a member's name
     monkeypatch.setattr(text_files, "ALWAYS_ALLOWED_BYTES", 1 << 10)
     monkeypatch.setattr(text_files, "MAX_EXPANSION", 2)
@@ -125,7 +125,7 @@ def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "shuttle.trn.Z"
     path.write_bytes(compress(b"50 21 77 2\n37 0 79 4\n"))
     table, _ = formats.read(
-        path, file_sha256(path), {"format": "csv", "delimiter": "whitespace", "label": -1}
+        path, file_digest(path), {"format": "csv", "delimiter": "whitespace", "label": -1}
     )
     assert table.X.tolist() == [[50.0, 21.0, 77.0], [37.0, 0.0, 79.0]]
     assert table.labels.tolist() == [2.0, 4.0]
@@ -190,7 +190,7 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     path.write_text(ADULT, "utf-8")
     entry = lockfile.read().entries["adult-uci"]
     source = entry.sources[0]
-    table, _ = formats.read(path, file_sha256(path), source.loader)
+    table, _ = formats.read(path, file_digest(path), source.loader)
     assert table.X.shape == (2, 108) == (2, entry.features)
     assert source.grouping is not None
     assert catalogue.grouped(table, source.grouping, "adult").labels.tolist() == [-1.0, 1.0]
@@ -201,5 +201,5 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
 def test_an_error_inside_a_zip_names_the_archive_and_the_member(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,x,B\n")
     with pytest.raises(DataError) as error:
-        formats.read(path, file_sha256(path), {"format": "csv", "label": -1}, "inside/tr.txt")
+        formats.read(path, file_digest(path), {"format": "csv", "label": -1}, "inside/tr.txt")
     assert str(error.value).startswith(f"{path}:2: column 2")

@@ -15,7 +15,7 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import FORMATS, loader_of
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.files.folders import parsed_folder
-from fwsvm.files.state import FileState, changed, file_sha256
+from fwsvm.files.state import FileState, changed, file_digest
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
 
@@ -45,7 +45,7 @@ def read(
 
     def parsed(writer: CopyWriter | None) -> Parsed:
         found = _read(path, loader, member, writer)
-        if as_of is None and file_sha256(path) != sha256:
+        if as_of is None and file_digest(path) != sha256:
             raise changed(path)
         before.refuse_change(path)
         return found
@@ -64,12 +64,12 @@ def read(
 def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
     """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does."""
     as_of = FileState.of(path)
-    sha256 = file_sha256(path)
+    sha256 = file_digest(path)
     table, notices = read(path, sha256, loader, as_of=as_of)
     if loader["format"] == "npy":
         from fwsvm.data.formats.npy import labels_path
 
-        sha256 = hashlib.sha256(f"{sha256} {file_sha256(labels_path(path))}".encode()).hexdigest()
+        sha256 = hashlib.sha256(f"{sha256} {file_digest(labels_path(path))}".encode()).hexdigest()
     return table, sha256, notices
 
 
