@@ -80,41 +80,37 @@ def load(
     DataError
         A file that is not available, not readable, or not what the lock says.
     """
-    from fwsvm.data import catalogue, lockfile
+    from fwsvm.data import catalogue, lockfile, synthetic
     from fwsvm.data.download import FetchOptions
     from fwsvm.scaling import SCALINGS
 
-    name = str(name_or_path)
+    name, path = str(name_or_path), Path(name_or_path)
     held_out = Path(test) if test is not None else None
+    is_file, is_synthetic = path.is_file(), name.startswith("synthetic:")
     if scale is not None and scale not in SCALINGS:
         raise UsageError(not_one_of("scale", SCALINGS, scale))
     if held_out is not None and not held_out.is_file():
         raise DataError(_no_file(held_out, " (test rows)"))
-    if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):
-        raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
-    if Path(name).is_file():
-        found = catalogue.load_path(
-            Path(name), test=held_out, zero_based=zero_based, scale=scale, label=label
-        )
-        return found if raw else catalogue.scaled(found)
-    entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
-    if entry is None and (Path(name).exists() or "/" in name):
-        raise DataError(_no_file(Path(name)))
-    if zero_based:
-        raise UsageError(f"{name}: zero-based indices are for files given by their path")
-    if label is not None:
-        raise UsageError(f"{name}: a column of labels is for CSV files given by their path")
-    if name.startswith("synthetic:"):
-        from fwsvm.data import synthetic
-
-        if held_out is not None:
-            raise UsageError(f"{name}: synthetic data has test rows of its own; `test=N` says how many")
-        found = synthetic.load(name, seed=seed, scale=scale)
-    elif entry is None:
+    entry = None if is_file or is_synthetic else lockfile.read().find(name)
+    if not (is_file or is_synthetic or entry):
+        if path.exists() or "/" in name:
+            raise DataError(_no_file(path))
         raise UsageError(unknown_name(name))
-    else:
+    for option, fits, said in (
+        (source, entry, "only a data set of datasets.lock has sources to choose from"),
+        (zero_based, is_file, "zero-based indices are for files given by their path"),
+        (label, is_file, "a column of labels is for CSV files given by their path"),
+        (test, not is_synthetic, "synthetic data has test rows of its own; `test=N` says how many"),
+    ):
+        if option and not fits:
+            raise UsageError(f"{name}: {said}")
+    if entry is not None:
         how = options or FetchOptions.default(mirror, offline=offline)
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
+    elif is_file:
+        found = catalogue.load_path(path, test=held_out, zero_based=zero_based, scale=scale, label=label)
+    else:
+        found = synthetic.load(name, seed=seed, scale=scale)
     return found if raw else catalogue.scaled(found)
 
 

@@ -82,8 +82,11 @@ def _changed() -> Iterator[dict[str, Any]]:
             yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)
 
 
-def move_into_checkout(source: DataSource) -> None:
-    """Move the facts of a source's files from the overlay to the checkout's own lock, a line each at its end."""
+def move_into_checkout(source: DataSource) -> bool:
+    """Move the facts of a source's files from the overlay to the checkout's own lock, a line each at its end.
+
+    Return whether there were any.
+    """
     if not lockfile.in_checkout():
         raise UsageError("--into-checkout: this fwsvm does not run from a checkout")
     path, start = lockfile.lock_path(), f"{source.owner}/{source.name}/"
@@ -91,8 +94,9 @@ def move_into_checkout(source: DataSource) -> None:
         pins = {name: overlay["pins"].pop(name) for name in [*overlay["pins"]] if name.startswith(start)}
         old = tuple(f"  {name}: " for name in pins)
         lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(old)]
-        lines += [] if "pins:" in lines else ["", "pins:"]
+        lines += ["", "pins:"] if pins and "pins:" not in lines else []
         for name, facts in pins.items():
             lines.append(f"  {name}: {json.dumps({**facts, 'evidence': lockfile.LOCKED})}")  # JSON is YAML
         with replacing(path) as file:
             file.write("\n".join([*lines, ""]))
+    return bool(pins)

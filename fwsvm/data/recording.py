@@ -45,8 +45,7 @@ def lock(
         else:
             yield f"{file.file}: sha256 {sha256}, {'unchanged' if known else 'new'}"
     yield from search.notices
-    if into_checkout:
-        overlay.move_into_checkout(source)
+    if into_checkout and overlay.move_into_checkout(source):
         yield f"recorded in {lockfile.lock_path()}"
     elif search.notices:
         yield f"recorded in {lockfile.overlay_path()}"

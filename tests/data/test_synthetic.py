@@ -47,6 +47,20 @@ def test_the_seed_is_all_that_varies(kind: str) -> None:
     assert data.load(one.name).fingerprint == one.fingerprint
 
 
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("clusters?rows=50&features=3", "e047059d62054430b8996ffdbe33e0a80a48447e418a94b3aa3b4722f552a2e9"),
+        (
+            "overlapping-text?rows=50&features=30",
+            "39d201de7e41ac566dca506bd2cd460cdf2894f15a349adc54e114e5d36b346f",
+        ),
+    ],
+)
+def test_rows_of_raw_bits_are_the_same_for_ever(name: str, digest: str) -> None:
+    assert data.load(f"synthetic:{name}&test=0&seed=1").fingerprint == digest
+
+
 @kinds
 def test_test_rows_are_drawn_apart(kind: str) -> None:
     loaded = data.load(f"synthetic:{kind}?rows=400&test=50")
