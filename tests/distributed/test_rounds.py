@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from fwsvm import data
 from fwsvm.data import partitions
@@ -122,16 +121,6 @@ def test_a_machine_goes_in_messages_and_arrives_whole(tmp_path, monkeypatch):
     np.testing.assert_array_equal(machine_parts.joined(parts).decision(X), machine.decision(X))
 
 
-def test_support_vectors_go_in_messages(tmp_path, monkeypatch):
-    X, codes = clouds(11)
-    table = table_of(written(tmp_path, X, codes))
-    one = train(table, chosen())
-    monkeypatch.setattr(source, "MESSAGE_BYTES", 500.0)
-    several = train(table, chosen())
-    assert several.certified
-    assert several.objective == pytest.approx(one.objective, rel=1e-3)
-
-
 @pytest.mark.parametrize("how", ["[0,1]", "[-1,1]"])
 def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
     X, codes = clouds(13, 300)
@@ -192,17 +181,6 @@ def test_a_folds_default_width_is_that_of_the_rows_that_are_left(tmp_path, offse
     far = there.resolve(table.without(parts), asked)
     assert far.kernel.gamma == pytest.approx(resolve(asked, X[~mask]).kernel.gamma, rel=1e-9)
     assert there.resolve(table, asked).kernel.gamma == pytest.approx(resolve(asked, X).kernel.gamma, rel=1e-9)
-
-
-def test_the_default_width_of_rows_far_from_zero_is_not_lost_in_rounding(tmp_path):
-    X, codes = clouds(15)
-    X[:, 0] += 1e9
-    X[::2, 1] = 0.0  # which are not stored
-    asked = Settings("chunking", threads=1)
-    far = there.resolve(table_of(written(tmp_path, X, codes)), asked)
-    distance = cdist(X, X, "sqeuclidean").sum() / (len(X) * (len(X) - 1))
-    assert far.kernel.gamma == pytest.approx(1 / (2 * distance), rel=1e-6)
-    assert far.kernel.gamma == pytest.approx(resolve(asked, sparse.csr_array(X)).kernel.gamma, rel=1e-6)
 
 
 @pytest.mark.parametrize("limit", [{"max_iterations": 40}, {"time_limit": 1e-9}])

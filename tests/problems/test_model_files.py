@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fwsvm.errors import ModelError
-from fwsvm.kernels.polynomial import Polynomial
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.problems.model_files import writing
@@ -124,11 +123,6 @@ def test_the_loss_names_the_solver_of_liblinear(tmp_path):
     for loss, solver in writing.SOLVERS.items():
         model_files.write(tmp_path / "m", replace(trained.linear_model(), facts={"loss": loss}))
         assert (tmp_path / "m").read_text().startswith(f"solver_type {solver}\n")
-
-
-def test_a_polynomial_of_degree_two_stays_what_it_was(tmp_path):
-    model = replace(trained.kernel_model("poly"), kernel=Polynomial(0.5, 0.0, 2))
-    assert_same(read_back(tmp_path, model), model)
 
 
 def test_features_without_weight_are_written_as_all_others(tmp_path, monkeypatch):

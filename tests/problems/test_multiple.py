@@ -43,29 +43,6 @@ def test_no_multiple_within_reach_is_better(seed, loss, scale):
     assert at_theta <= min(best.fun, at_one) + 1e-9 * at_one
 
 
-@given(st.integers(0, 2**31), st.sampled_from(Loss))
-@settings(deadline=None, max_examples=30)
-def test_asked_for_more_than_there_is_it_says_none_and_never_hides_what_is_there(seed, loss):
-    qp, _, w = problem(seed, loss, 0.3)
-    margins, square = margins_of(qp, w), float(w @ w)
-    best = best_multiple(qp.points, margins, square, 0.0)
-    found = best_multiple(qp.points, margins, square, 0.999 * best.decrease)
-    assert found.theta == pytest.approx(best.theta, abs=2e-6)
-    assert found.decrease == pytest.approx(best.decrease, rel=1e-3, abs=1e-6 * primal(qp, w))
-    assert best_multiple(qp.points, margins, square, 1e9) == (1.0, 0.0)
-
-
-@given(st.integers(0, 2**31), st.sampled_from(Loss), st.sampled_from([0.3, 1.0, 5.0]))
-@settings(deadline=None, max_examples=60)
-def test_margins_known_from_below_promise_no_more_than_there_is(seed, loss, scale):
-    qp, _, w = problem(seed, loss, scale)
-    margins = margins_of(qp, w)
-    known = np.random.default_rng(seed).random(len(margins))
-    below = np.where(margins > 1.0, 1.0 + known * (margins - 1.0), margins)
-    theta, decrease = best_multiple(qp.points, below, float(w @ w), 0.0)
-    assert decrease <= primal(qp, w) - primal(qp, theta * w) + 1e-9 * primal(qp, w)
-
-
 def test_rounding_of_a_product_grows_with_the_root_of_a_rows_numbers():
     """Rows of 16 and of 1,600 numbers, alike in length and margin."""
     found = []

@@ -91,15 +91,6 @@ def test_rounding_in_a_matrix_is_no_asymmetry_and_more_is():
         fwsvm.train(K, y, kernel="precomputed")
 
 
-def test_a_matrix_of_low_rank_is_semidefinite_for_every_family():
-    rng = np.random.default_rng(2)
-    K, y = gram(rng, 60, n=2), np.arange(60) % 2
-    for method in ("swap-2o", "newton", "scs"):
-        assert np.isfinite(
-            fwsvm.train(K, y, kernel="precomputed", method=method, C=1e4, max_iterations=200).objective
-        )
-
-
 def test_a_problem_without_a_ridge_needs_a_semidefinite_matrix_at_any_penalty():
     K, y = np.eye(20) - 0.06, np.arange(20) % 2  # its least eigenvalue is -0.2
     assert fwsvm.train(K, y, kernel="precomputed", C=4.0).certified
@@ -128,15 +119,6 @@ def test_what_is_no_kernel_matrix_is_said():
         fwsvm.train(K, y, kernel="precomputed", method="avsf")
 
 
-def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 1 << 20)
-    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
-    with pytest.raises(
-        UsageError, match="the kernel matrix of 1,000 rows, and a test of it, would take 39 MiB"
-    ):
-        precomputed.given_by(sparse.csr_array((1000, 1001)), None)
-
-
 def test_weights_and_rows_left_out_keep_their_numbers():
     rng = np.random.default_rng(3)
     K, y = gram(rng, 30) + np.eye(30), np.arange(30) % 2
@@ -148,18 +130,6 @@ def test_weights_and_rows_left_out_keep_their_numbers():
     assert kept[numbers].all()
     decided = fwsvm.predict(some, K), fwsvm.predict(part, K[:, kept])
     assert (decided[0] == decided[1]).mean() > 0.95
-
-
-@pytest.mark.parametrize("wrong", ["0:0", "0:1.5", "1:1", "0:1 1:2", "", "0:3000000000"])
-def test_a_support_vector_is_a_number_of_a_row(tmp_path, wrong):
-    (tmp_path / "m").write_text(
-        "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
-        f"1 0:1 \n-1 {wrong} \n"
-    )
-    with pytest.raises(
-        fwsvm.errors.ModelError, match=":10: a support vector of a precomputed kernel must be 0:i"
-    ):
-        model_files.read(tmp_path / "m")
 
 
 def test_machines_read_back_the_same(tmp_path):

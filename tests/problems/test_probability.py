@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from fwsvm.problems import probability
 from fwsvm.problems.probability import fit_sigmoid, probabilities
 
 
@@ -72,21 +71,3 @@ def test_decision_values_that_are_all_alike_have_a_sigmoid():
     positive = np.arange(100_000) % 3 == 0
     A, B = fit_sigmoid(np.full(len(positive), 0.7), positive)
     assert 1.0 / (1.0 + np.exp(0.7 * A + B)) == pytest.approx(1 / 3, rel=1e-2)
-
-
-def test_more_classes_are_coupled_for_fewer_rows_at_a_time(monkeypatch):
-    K, t = 150, 200
-    rng = np.random.default_rng(0)
-    decision, sigmoids = rng.normal(size=(t, K * (K - 1) // 2)), np.array([[-1.0], [0.0]])
-    coupled, heights = probability._coupled, []
-
-    def noted(pairs, K):
-        heights.append(len(pairs))
-        return coupled(pairs, K)
-
-    monkeypatch.setattr(probability, "_coupled", noted)
-    sigmoids = np.repeat(sigmoids, decision.shape[1], axis=1)
-    found = probabilities(decision, sigmoids, K)
-    assert sum(heights) == t
-    assert max(heights) * K**2 <= 1 << 22
-    assert found[[0]].tolist() == probabilities(decision[[0]], sigmoids, K).tolist()

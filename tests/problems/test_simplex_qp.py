@@ -98,19 +98,6 @@ def test_the_relative_gap_bounds_that_of_the_standard_form(seed, name):
         assert (found.primal - found.dual) / found.dual <= bound * (1 + 1e-9) + 1e-12
 
 
-def test_sharing_a_row_s_weight_among_copies_gains_what_the_ridge_says():
-    """A row twice, each with penalty C, is a row with penalty 2 C."""
-    X, y, C = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.array([3.0, 3.0])
-    twice = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    kernel = KERNELS["rbf"].make(0.5)
-    one = simplex_qp(column_cache(kernel, as_rows(X), 0), 1, 2 * C)
-    two = simplex_qp(column_cache(kernel, as_rows(twice), 0), 2, np.repeat(C, 2))
-    a = np.array([0.6, 0.4])
-    R = certified(one, X, a).objective
-    assert certified(two, twice, np.repeat(a / 2, 2)).objective == pytest.approx(R, rel=1e-14)
-    assert a @ naive.extended(naive.gram("rbf", X, X, 0.5), y, 2 * C) @ a == pytest.approx(R, rel=1e-14)
-
-
 def exact_gap(X, y, C, a, degree):
     """Return the gap of a with K~_ij = y_i y_j (<x_i, x_j>^degree + 1) + delta_ij / C_i in whole fractions."""
     X, a = [[Fraction(v) for v in x] for x in X.tolist()], [Fraction(v) for v in a.tolist()]
