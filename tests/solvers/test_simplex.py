@@ -3,7 +3,7 @@
 import functools
 import os
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from fwsvm import data
 from fwsvm.data import labels
 from fwsvm.errors import UsageError
-from fwsvm.solvers import METHODS, Settings, Status, fit, resolve
+from fwsvm.solvers import METHODS, Settings, Status, resolve
 from tests import naive
 from tests.solvers.problems import CLASSES, clouds, hold_to_the_simplex, simplex_weights, train
 
@@ -289,26 +289,3 @@ def test_a_linear_kernel_is_liblinears_squared_hinge():
 
 
 # ------------------------------------------------------------------ several classes
-
-
-@each_method
-def test_a_result_sums_its_pairs_and_decides_as_they_do(method):
-    rng, names = np.random.default_rng(0), ("b", "a", "d", "c")
-    codes = rng.permutation(np.repeat(np.arange(4), (9, 14, 12, 10)))
-    X = rng.normal(size=(45, 2)) + 2.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[codes]
-    chosen = Settings(method, C=5.0, tolerance=1e-2 if method == "fw" else 1e-4, threads=1, **RBF)
-    whole = fit(X, codes, names, chosen)
-    parts = []
-    for i, j in combinations(range(4), 2):
-        rows = np.flatnonzero((codes == i) | (codes == j))
-        parts.append(fit(X[rows], (codes[rows] == j).astype(int), (names[i], names[j]), chosen))
-    assert whole.certified
-    assert whole.subproblems == 6
-    assert abs(whole.objective - sum(p.objective for p in parts)) <= whole.gap + sum(p.gap for p in parts)
-    assert whole.support_vectors == len(np.unique(whole.model.support, axis=0)) == whole.model.counts.sum()
-    decision = np.column_stack([part.model.decision(X)[:, 0] for part in parts])
-    np.testing.assert_allclose(whole.model.decision(X), decision, atol=0.1 if method != "fw" else 0.5)
-    votes = np.zeros((45, 4))
-    for (i, j), column in zip(combinations(range(4), 2), whole.model.decision(X).T, strict=True):
-        votes[np.arange(45), np.where(column > 0, i, j)] += 1
-    np.testing.assert_array_equal(whole.model.predict(X), votes.argmax(axis=1))
