@@ -9,7 +9,7 @@ import numpy as np
 
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
-from fwsvm.distributed import block, folds
+from fwsvm.distributed import block
 from fwsvm.distributed.cluster import Cluster
 from fwsvm.distributed.sums import Sums, added, ranges
 from fwsvm.errors import DataError
@@ -77,11 +77,11 @@ class RemoteTable:
             self.blocks = self.futures(block.scaled, self.same(self.ranges))
             self.found = found._replace(sums=added(self.ask(block.feature_sums)))
 
-    def without(self, held_out: Sequence[folds.HeldOutPart]) -> "RemoteTable":
+    def without(self, held_out: Sequence[block.HeldOutPart]) -> "RemoteTable":
         """Return a table that lacks rows of each partition; features, and rows' numbers, stay those of all."""
         rest = copy.copy(self)
-        rest.blocks = self.futures(folds.without, held_out)
-        counts = rest.ask(folds.counts, rest.same(len(self.found.classes)))
+        rest.blocks = self.futures(block.without, held_out)
+        counts = rest.ask(block.counts, rest.same(len(self.found.classes)))
         rest.found = self.found._replace(counts=np.array(counts), sums=added(rest.ask(block.feature_sums)))
         return rest
 

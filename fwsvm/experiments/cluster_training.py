@@ -13,8 +13,8 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
+from fwsvm.distributed import block
 from fwsvm.distributed import fit as cluster
-from fwsvm.distributed import folds as held_out_parts
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.table import RemoteTable
@@ -78,16 +78,14 @@ class RemoteRows:
         name, table = self.columns["dataset"], self.table
         refuse_more_folds(name, table.found.rows, folds)
         for part in range(folds):
-            asked = [
-                held_out_parts.HeldOutPart(part, folds, (seed, number)) for number in range(len(table.blocks))
-            ]
+            asked = [block.HeldOutPart(part, folds, (seed, number)) for number in range(len(table.blocks))]
             yield RemoteFold(self, asked)
 
 
 class RemoteFold(RemoteRows):
     """Rows on a cluster, some of which are held out."""
 
-    def __init__(self, whole: RemoteRows, held_out: list[held_out_parts.HeldOutPart]) -> None:
+    def __init__(self, whole: RemoteRows, held_out: list[block.HeldOutPart]) -> None:
         super().__init__(
             whole.table.without(held_out), None, whole.columns, whole.notices, zero_based=whole.zero_based
         )
@@ -102,7 +100,7 @@ class RemoteFold(RemoteRows):
         """Return the accuracy on the rows held out."""
         enter(Phase.PREDICT)
         model = self.whole.same(sent(self.whole.cluster, result.model))
-        answers = self.whole.ask(held_out_parts.right_of_held_out, self.held_out, model)
+        answers = self.whole.ask(block.right_of_held_out, self.held_out, model)
         self.test_count = sum(count for _, count in answers)
         return float(sum(right for right, _ in answers) / max(1, self.test_count))
 

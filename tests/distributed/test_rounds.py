@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm import data
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
-from fwsvm.distributed import block, folds, machine_parts, source
+from fwsvm.distributed import block, machine_parts, source
 from fwsvm.distributed import fit as there
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import DataError, UsageError
@@ -143,7 +143,7 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(0, 60))
 def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, rows):
     codes = np.random.default_rng(seed).integers(3, size=rows)
-    masks = [folds.held_out(codes, folds.HeldOutPart(part, count, (seed, 4))) for part in range(count)]
+    masks = [block.held_out(codes, block.HeldOutPart(part, count, (seed, 4))) for part in range(count)]
     assert (np.sum(masks, axis=0) == 1).all() if rows else not np.sum(masks)
     for code in np.unique(codes):
         sizes = [int((mask & (codes == code)).sum()) for mask in masks]
@@ -153,9 +153,9 @@ def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, ro
 def held_out(table, codes):
     """Return a part of the rows to hold out, the class number of each row, and which rows are held out."""
     order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
-    asked = [folds.HeldOutPart(1, 4, (0, number)) for number in range(len(table.blocks))]
+    asked = [block.HeldOutPart(1, 4, (0, number)) for number in range(len(table.blocks))]
     parts = np.split(order, table.starts[1:-1])
-    masks = [folds.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)]
+    masks = [block.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)]
     return asked, order, np.concatenate(masks)
 
 
@@ -168,7 +168,7 @@ def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
     assert rest.found.rows == (~mask).sum()
     assert far.certified
     assert abs(far.objective - near.objective) <= far.gap + near.gap
-    answers = table.ask(folds.right_of_held_out, asked, table.same(far.model))
+    answers = table.ask(block.right_of_held_out, asked, table.same(far.model))
     assert np.sum(answers, axis=0).tolist() == [(far.model.predict(X[mask]) == order[mask]).sum(), mask.sum()]
 
 

@@ -1,10 +1,10 @@
 """Methods for the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
 
-sample         the rows drawn; `sums`: kernel sums over them, from a stored matrix or recomputed
-state          the incumbent, direction and subgradient; `objective`: value, subgradient and dual bound on a sample
-direction      the shortest combination of subgradients; `line_search`; `acceptance`: the test on independent rows
-descent        one iteration of these; `run`: what all methods share; `iterate`: what a point is worth
-wolfe, scs, pegasos     a method each, with its parameters and loop (`scs_run`, `pegasos_state`)
+sample         the rows drawn, and kernel sums over them, from a stored matrix or recomputed
+state          the incumbent, direction and subgradient; value, subgradient and dual bound on a sample
+descent        one iteration: direction and line search
+run            what all methods share, and what a point is worth
+wolfe, scs, pegasos     a method each, with its parameters and loop
 one_pass       the step of pegasos once for each row of a portion, from any machine of this problem
 """
 

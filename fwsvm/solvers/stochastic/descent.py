@@ -1,8 +1,8 @@
 """One iteration of Wolfe's method, and of SCS on its current sample: subgradient, direction, step length.
 
-The direction is minus the shortest vector of a set of subgradients (004 eq. 5; Wolfe 1975). `TwoVectors` keeps the last
-direction and the new subgradient, which is conjugate gradients where f is quadratic; `Bundle` keeps every subgradient
-since the last reset.
+The direction is minus the shortest vector of a set of subgradients (004 eq. 5; Wolfe 1975): of the last direction and
+the new subgradient, which is conjugate gradients where f is quadratic, or of every subgradient since the last reset
+(`Bundle`).
 
 The line search is the strong Wolfe line search within a ball (004 eq. 6 and Algorithm 2):
 
@@ -17,72 +17,66 @@ that was tried.
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from fwsvm.errors import UsageError
-from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.stochastic.acceptance import TrackedTest
+from fwsvm.numerics.compile import njit
 from fwsvm.solvers.stochastic.state import (
     StochasticState,
     along_line,
-    copy,
     dot,
     evaluate_incumbent,
     inner_product,
     list_margin_changes,
-    move,
     raise_lower_bound,
     subgradient,
 )
 from fwsvm.solvers.tuning import SHORT_FRACTION
 
-#: The shortest vector is found to this fraction of its squared length, or for so many exchanges of vectors in use.
-SHORTEST_TOLERANCE, MAX_EXCHANGES = 1e-6, 200
-#: Rounding errors of inner products, relative to the largest.
-RIDGE = 1e-12
 
-
-class TwoVectors(NamedTuple):
-    """d_k = -Nr({-d_{k-1}, g_k}). ``vectors`` is how many are kept: 2."""
-
-    vectors: int = 2
-
-
-class Bundle(NamedTuple):
-    """d_k = -Nr(conv G_k). Slots 0 ... ``used`` - 1 hold the subgradients since the last reset.
+class Bundle:
+    """Subgradients since the last reset, whose shortest combination makes d_k = -Nr(conv G_k).
 
     It is reset on request, when it is full, and when the path of the points is longer than ``budget``: a subgradient
     from far away carries little information about f here (Wolfe 1975).
 
-    Attributes
+    Parameters
     ----------
-    g, Q_g, inside, Q_inside : ndarrays of float64, shape (size, capacity), as in the state
-    products : ndarray, shape (size, size), <g_a, g_b>
-    weights : ndarray, shape (size,)
-    used : ndarray of int64, shape (1,)
-    path : ndarray, shape (1,), the length so far
+    size : int, subgradients that it holds
+    capacity : int, rows
     budget : float
     """
 
-    g: np.ndarray
-    Q_g: np.ndarray
-    inside: np.ndarray
-    Q_inside: np.ndarray
-    products: np.ndarray
-    weights: np.ndarray
-    used: np.ndarray
-    path: np.ndarray
-    budget: float
+    def __init__(self, size: int, capacity: int, budget: float) -> None:
+        self.g, self.Q_g, self.inside, self.Q_inside = np.zeros((4, size, capacity))
+        self.products = np.zeros((size, size))
+        self.used, self.path, self.budget = 0, 0.0, budget
+
+    def turn(self, s: StochasticState) -> None:
+        """Set d, Q d, u and Q u from the new subgradient, and from earlier ones unless ``now.fresh``."""
+        now = s.now[0]
+        self.path += (now["step"] if now["step"] > 0.0 else now["at"]) * np.sqrt(max(now["length2"], 0.0))
+        if now["fresh"] or self.used == len(self.g) or self.path > self.budget:
+            self.used, self.path = 0, 0.0
+        k, self.used = self.used, self.used + 1
+        self.g[k], self.Q_g[k], self.inside[k], self.Q_inside[k] = s.g, s.Q_g, s.inside, s.Q_inside
+        some = slice(self.used)
+        self.products[k, some] = self.products[some, k] = self.g[some] @ (s.g if s.euclid else s.Q_g)
+        weights = shortest(self.products[some, some])
+        s.d[:], s.Q_d[:] = -weights @ self.g[some], -weights @ self.Q_g[some]
+        s.u[:], s.Q_u[:] = weights @ self.inside[some], weights @ self.Q_inside[some]
 
 
-def empty_bundle(size: int, capacity: int, budget: float) -> Bundle:
-    """Return an empty bundle."""
-    vectors, used = np.zeros((4, size, capacity)), np.zeros(1, np.int64)
-    return Bundle(*vectors, np.zeros((size, size)), np.zeros(size), used, np.zeros(1), budget)  # type: ignore[call-arg]
+def shortest(products: np.ndarray) -> np.ndarray:
+    """Return the convex weights (k,) of the shortest vector, given all inner products (k, k).
 
-
-@generic
-def update_direction(directions, s):
-    """Set d, Q d, u and Q u from the new subgradient, and from earlier ones unless ``now.fresh``."""
+    The multiple of a weight vector v >= 0 that is least in |sum_i v_i g_i|^2 + (sum v - 1)^2 is that of these weights.
+    """
+    scale = float(products.diagonal().max())
+    values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
+    return np.asarray(found / found.sum())
 
 
 @njit
@@ -92,8 +86,9 @@ def weight_of_last(dd, dg, gg):
     return min(max((gg + dg) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
 
 
-@update_direction.implements(TwoVectors)
-def _turn_two(directions, s):
+@njit
+def turn_two(s):
+    """Set d, Q d, u and Q u to -Nr({-d_{k-1}, g_k}), or to -g_k where ``now.fresh``."""
     now = s.now[0]
     n, last = now.rows, 0.0
     if now.fresh == 0:
@@ -103,9 +98,11 @@ def _turn_two(directions, s):
     now.last = last
     for i in range(n):
         s.d[i] = last * s.d[i] - (1.0 - last) * s.g[i]
-        s.Q_d[i] = last * s.Q_d[i] - (1.0 - last) * s.Q_g[i]
         s.u[i] = last * s.u[i] + (1.0 - last) * s.inside[i]
-        s.Q_u[i] = last * s.Q_u[i] + (1.0 - last) * s.Q_inside[i]
+    for first, end in ((0, n), (s.w.size, s.w.size + now.tested)):
+        for i in range(first, end):
+            s.Q_d[i] = last * s.Q_d[i] - (1.0 - last) * s.Q_g[i]
+            s.Q_u[i] = last * s.Q_u[i] + (1.0 - last) * s.Q_inside[i]
 
 
 @njit
@@ -118,129 +115,21 @@ def carry_direction(s, old, which, added):
     Parameters
     ----------
     which : ndarray of int, shape (j,), the new rows inside their margins
-    added : ndarray, shape (at least rows,), sum_j w_j k(x_j, .) over them
+    added : ndarray, like a product, sum_j w_j k(x_j, .) over them
     """
-    n = s.now[0].rows
+    now = s.now[0]
+    n = now.rows
     share = 1.0 / n - 1.0 / old
     for i in range(n):
         s.d[i] += share * s.w[i] * s.u[i]
-        s.Q_d[i] += share * s.Q_u[i] + added[i] / n
-        s.Q_u[i] += added[i]
-        s.Q_inside[i] += added[i]
+    for first, end in ((0, n), (s.w.size, s.w.size + now.tested)):
+        for i in range(first, end):
+            s.Q_d[i] += share * s.Q_u[i] + added[i] / n
+            s.Q_u[i] += added[i]
+            s.Q_inside[i] += added[i]
     for i in which:
         s.d[i] += s.w[i] / n
         s.u[i] = s.inside[i] = 1.0
-    return share
-
-
-@update_direction.implements(Bundle)
-def _turn_many(directions, s):
-    now = s.now[0]
-    n, size = now.rows, directions.weights.size
-    directions.path[0] += (now.step if now.step > 0.0 else now.at) * np.sqrt(max(now.length2, 0.0))
-    if now.fresh != 0 or directions.used[0] == size or directions.path[0] > directions.budget:
-        directions.used[0], directions.path[0] = 0, 0.0
-    k = directions.used[0]
-    directions.used[0] += 1
-    copy(n, s.g, directions.g[k])
-    copy(n, s.Q_g, directions.Q_g[k])
-    copy(n, s.inside, directions.inside[k])
-    copy(n, s.Q_inside, directions.Q_inside[k])
-    for a in range(k + 1):
-        product = inner_product(s, directions.g[a], s.g, s.Q_g)
-        directions.products[a, k] = directions.products[k, a] = product
-    shortest(directions.products, k + 1, directions.weights)
-    for i in range(n):
-        s.d[i] = s.Q_d[i] = s.u[i] = s.Q_u[i] = 0.0
-    for a in range(k + 1):
-        part = directions.weights[a]
-        if part > 0.0:
-            for i in range(n):
-                s.d[i] -= part * directions.g[a, i]
-                s.Q_d[i] -= part * directions.Q_g[a, i]
-                s.u[i] += part * directions.inside[a, i]
-                s.Q_u[i] += part * directions.Q_inside[a, i]
-
-
-@njit
-def shortest(products, count, weights):
-    """Set ``weights`` to the convex weights of the shortest vector, given all inner products (Wolfe 1976).
-
-    The vectors in use get the weights of their shortest affine combination; those whose weights would become negative
-    are dropped; and the vector z of least <shortest, z> is added, until that product is |shortest|^2.
-    """
-    used, scale = np.empty(count, np.int64), 0.0
-    for a in range(count):
-        weights[a] = 0.0
-        scale = max(scale, products[a, a])
-    best = 0
-    for a in range(count):
-        best = a if products[a, a] < products[best, best] else best
-    used[0], size, weights[best] = best, 1, 1.0
-    for _ in range(MAX_EXCHANGES):
-        i, least, length2 = _least(products, count, weights)
-        if length2 - least <= max(SHORTEST_TOLERANCE * length2, RIDGE * scale) or weights[i] > 0.0:
-            return
-        used[size], size = i, size + 1
-        while True:
-            target = _affine(products, used, size, scale)
-            share = 1.0
-            for c in range(size):
-                if target[c] <= 0.0:
-                    share = min(share, weights[used[c]] / (weights[used[c]] - target[c] + 1e-300))
-            left = 0
-            for c in range(size):
-                a = used[c]
-                weights[a] = weights[a] + share * (target[c] - weights[a])
-                if weights[a] > 1e-14:
-                    used[left], left = a, left + 1
-                else:
-                    weights[a] = 0.0
-            if left == size:
-                break
-            size = left
-
-
-@njit(inner=True)
-def _least(products, count, weights):
-    """Return the vector z of least <x, z>, that product, and <x, x>, for the combination x of the given weights."""
-    i, least, length2 = 0, np.inf, 0.0
-    for a in range(count):
-        along = dot(count, products[a], weights)
-        length2 += weights[a] * along
-        if along < least:
-            i, least = a, along
-    return i, least, length2
-
-
-@njit(inner=True)
-def _affine(products, used, size, scale):
-    """Return weights of sum 1 that make the combination of the vectors in use shortest, by a Cholesky factor.
-
-    They solve (G + scale 1 1') v = 1 up to a factor; the ridge is for vectors that depend on one another.
-    """
-    L, v, total = np.empty((size, size)), np.ones(size), 0.0
-    for a in range(size):
-        for b in range(a + 1):
-            rest = products[used[a], used[b]] + scale
-            if a == b:
-                rest += RIDGE * scale
-            for c in range(b):
-                rest -= L[a, c] * L[b, c]
-            if a == b:
-                L[a, a] = np.sqrt(max(rest, RIDGE * scale))
-            else:
-                L[a, b] = rest / L[b, b]
-    for a in range(size):
-        for b in range(a):
-            v[a] -= L[a, b] * v[b]
-        v[a] /= L[a, a]
-    for a in range(size - 1, -1, -1):
-        for b in range(a + 1, size):
-            v[a] -= L[b, a] * v[b]
-        v[a] /= L[a, a]
-        total += v[a]
-    return v / total
 
 
 MAX_TRIALS = 60  # halvings that a double has room for
@@ -302,11 +191,9 @@ def line_search(constants, s):
 
 
 @njit
-def set_direction(directions, s):
-    """Set d from g, and raise the lower bound by the dual value of the same combination."""
+def measure_direction(s):
+    """Set ``now.length2``, and raise the lower bound by the dual value of the combination that d is."""
     now = s.now[0]
-    now.gradient2 = inner_product(s, s.g, s.g, s.Q_g)
-    update_direction(directions, s)
     now.fresh = 0
     now.length2 = inner_product(s, s.d, s.d, s.Q_d)
     raise_lower_bound(s)
@@ -339,25 +226,17 @@ class Descent:
 
     Parameters
     ----------
-    directions : TwoVectors or Bundle
+    bundle : Bundle or None, for the last direction and the new subgradient
     constants : Constants, of the line search
     state : StochasticState
-    sums : RecomputedSums or StoredMatrixSums, over the sample at its own rows, and at the test's if one is kept
+    sums : RecomputedSums or StoredMatrixSums, over the sample at its own rows and those of a test sample
     eps : float, the length of a subgradient below which it counts as 0
-    tracked_test : TrackedTest, optional, whose sums follow the point
     """
 
     def __init__(
-        self,
-        directions: Any,
-        constants: Constants,
-        state: StochasticState,
-        sums: Any,
-        eps: float,
-        tracked_test: TrackedTest | None = None,
+        self, bundle: Bundle | None, constants: Constants, state: StochasticState, sums: Any, eps: float
     ) -> None:
-        self.directions, self.constants, self.state = directions, constants, state
-        self.sums, self.eps, self.tracked_test = sums, eps, tracked_test
+        self.bundle, self.constants, self.state, self.sums, self.eps = bundle, constants, state, sums, eps
 
     def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
@@ -379,44 +258,36 @@ class Descent:
 
     def aim(self) -> None:
         """Set g and d for the point ahead."""
-        s, tracked_test = self.state, self.tracked_test
+        s = self.state
         list_margin_changes(s)
         flips = int(s.now["flips"][0])
-        self._add(
-            s.flipped[:flips], s.change[:flips], s.Q_inside, tracked_test.inside if tracked_test else None
-        )
+        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside)
         subgradient(s)
-        if tracked_test:
-            tracked_test.subgradient(s)
         if s.euclid:
             n = int(s.now["rows"][0])
-            self._add(np.arange(n), s.g[:n], s.Q_g, tracked_test.g if tracked_test else None)
-        set_direction(self.directions, s)
-        if tracked_test:
-            tracked_test.turn(s)
+            self._add(np.arange(n), s.g[:n], s.Q_g)
+        if self.bundle is None:
+            turn_two(s)
+        else:
+            self.bundle.turn(s)
+        measure_direction(s)
 
     def carry(self, old: int) -> None:
         """Make the last direction one of the sample, which has grown from ``old`` rows."""
-        s, n, tracked_test = self.state, int(self.state.now["rows"][0]), self.tracked_test
-        which = old + np.flatnonzero(s.w[old:n] * s.Q_alpha[old:n] < 1.0)
-        here, there = np.zeros(n), np.zeros(len(tracked_test.sample) if tracked_test else 0)
-        self._add(which, s.w[which], here, there if tracked_test else None)
-        share = carry_direction(s, old, which, here)
-        if tracked_test:
-            tracked_test.carry(share, there, n)
+        s, n = self.state, int(self.state.now["rows"][0])
+        which, added = old + np.flatnonzero(s.w[old:n] * s.Q_alpha[old:n] < 1.0), np.zeros(len(s.Q_d))
+        self._add(which, s.w[which], added)
+        carry_direction(s, old, which, added)
 
-    def _add(
-        self, which: np.ndarray, weights: np.ndarray, here: np.ndarray, there: np.ndarray | None
-    ) -> None:
-        """Add sum_j weights[j] k(s_which[j], .) at the rows of the sample and of the test."""
-        outs = [here[None]] if there is None else [here[None], there[None]]
-        self.sums.add(which, weights[None], outs)
-
-    def move(self) -> None:
-        """Make the candidate the incumbent."""
-        move(self.state)
-        if self.tracked_test:
-            self.tracked_test.move(self.state)
+    def _add(self, which: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+        """Add sum_j weights[j] k(s_which[j], .) at the rows of the sample, and of the test sample."""
+        capacity, n, tested = (
+            len(self.state.w),
+            int(self.state.now["rows"][0]),
+            int(self.state.now["tested"][0]),
+        )
+        outs = [out[None, :n], out[None, capacity : capacity + tested]]
+        self.sums.add(which, weights[None], outs if tested else outs[:1])
 
 
 @njit

@@ -38,12 +38,12 @@ class PegasosState(NamedTuple):
     Attributes
     ----------
     lam, batch, projection : the method's numbers
-    counts : ndarray of float64, shape (room,); without projection whole numbers
-    missed : ndarray of float64, shape (room,), counts weighted by the ``scales`` of before they came, for the
+    counts : ndarray of float64, shape (m,); without projection whole numbers
+    missed : ndarray of float64, shape (m,), counts weighted by the ``scales`` of before they came, for the
         mean
-    total : ndarray of float64, shape (room,), coefficients of the sum of all w_t before the last projection
-    y : ndarray of float64, shape (room,)
-    ids : ndarray of int64, shape (room,), the rows in the expansion
+    total : ndarray of float64, shape (m,), coefficients of the sum of all w_t before the last projection
+    y : ndarray of float64, shape (m,)
+    ids : ndarray of int64, shape (m,), the rows in the expansion
     place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
     now : ndarray of `CONTROL`, shape (1,)
     """
@@ -185,15 +185,16 @@ class PegasosRun(StochasticRun):
         self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
+        counts, missed, total, y = np.zeros((4, self.m))
         self.state = PegasosState(
             self.lam,
             rule.batch,
             rule.projection,
-            np.zeros(0),
-            np.zeros(0),
-            np.zeros(0),
-            np.zeros(0),
-            np.zeros(0, np.int64),
+            counts,
+            missed,
+            total,
+            y,
+            np.zeros(self.m, np.int64),
             np.full(self.m, -1, np.int32),
             np.zeros(1, CONTROL),
         )
@@ -224,7 +225,6 @@ class PegasosRun(StochasticRun):
         at, self.pool_at, self.at = self.pool_at, self.pool_at + self.block, 0
         self.ids = self.pool_ids[at : self.pool_at]
         self.labels = self.problem.y[self.ids]
-        self._make_room(int(self.state.now["size"][0]) + self.block)
         kernel, threads = self.resolved.kernel, self.resolved.threads
         everyone = np.arange(at, self.pool_at, dtype=np.int32)
         size = self.store.rows.height
@@ -292,18 +292,6 @@ class PegasosRun(StochasticRun):
             self.store.append(
                 some_rows(self.pool, np.array([where[r] for r in self.state.ids[old:size].tolist()]))
             )
-
-    def _make_room(self, needed: int) -> None:
-        room = len(self.state.counts)
-        if needed > room:
-            longer = max(needed, 2 * room, POOL_ROWS)
-            grown = {
-                name: np.resize(getattr(self.state, name), longer)
-                for name in ("counts", "missed", "total", "y", "ids")
-            }
-            for array in grown.values():
-                array[room:] = 0
-            self.state = self.state._replace(**grown)  # type: ignore[arg-type]
 
     def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""

@@ -1,4 +1,12 @@
-"""scs: the stochastic conjugate subgradient method on a growing sample (004 Algorithms 1 and 2)."""
+"""scs: the stochastic conjugate subgradient method on a growing sample (004 Algorithms 1 and 2).
+
+Each step is tested on rows T_k drawn without regard to the sample S_k (Algorithm 1 step 4). `ResampledTest` draws as
+many rows as S_k has anew in each iteration, which costs |S_k|^2 kernel values. Else products with the rows of T_k
+follow the method's steps as those with the rows of S_k do, at the same cost a row (`fwsvm.solvers.stochastic.state`):
+either rows that grow as S_k does, by a random stream of their own, or the rows that S_{k+1} is about to add, whose
+products S_{k+1} then takes over. T_k is independent of S_k in all three. Rows that grow have passed tests of earlier
+steps, but nothing was fitted to them.
+"""
 
 from enum import Enum
 from typing import NamedTuple
@@ -7,15 +15,26 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.acceptance import ResampledTest, TrackedTest
-from fwsvm.solvers.stochastic.descent import Descent, TwoVectors, checked_constants, gap_closed
+from fwsvm.solvers.stochastic.descent import Descent, checked_constants, gap_closed
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, begin, repeated
-from fwsvm.solvers.stochastic.sample import RecomputedSums, Sample, random_order
-from fwsvm.solvers.stochastic.state import Metric, coefficients, empty_state, pad, radius_unit
+from fwsvm.solvers.stochastic.sample import RecomputedSums, Sample, picked_rows, random_order
+from fwsvm.solvers.stochastic.state import (
+    Metric,
+    StochasticState,
+    coefficients,
+    empty_state,
+    move,
+    pad,
+    pad_test,
+    radius_unit,
+    test_products,
+)
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -157,6 +176,49 @@ class Scs(NamedTuple):
             raise UsageError("scs needs a positive number for enough")
 
 
+class ResampledTest:
+    """A test sample T_k drawn anew in each iteration, without replacement."""
+
+    def __init__(self, problem: Binary, sample: Sample, random: np.random.Generator, threads: int) -> None:
+        self.problem, self.sample, self.random, self.threads = problem, sample, random, threads
+        self.kernel_evaluations = 0
+
+    def losses(self, state: StochasticState) -> tuple[float, float, float]:
+        """Return the mean hinge loss over T_k at the incumbent and at the candidate, and their difference's error."""
+        sample, n = self.sample, len(self.sample)
+        rows = self.random.choice(len(self.problem.y), n, replace=False, shuffle=False)
+        sources = np.column_stack([state.alpha[:n], state.d[:n]])
+        others = picked_rows(self.problem.X, rows, sample.dtype)
+        self.kernel_evaluations += n * n
+        kernel, own_rows = sample.store.kernel, sample.store.rows
+        both = weighted_sums(kernel, own_rows, np.arange(n), sources, others, self.threads).T.copy()
+        return mean_losses(self.problem.y[rows], both[0], both[1], float(state.now["step"][0]))
+
+
+def kept_losses(state: StochasticState, w: np.ndarray) -> tuple[float, float, float]:
+    """Return the same over a test sample with labels ``w`` whose products are kept."""
+    part = slice(len(state.w), len(state.w) + len(w))
+    return mean_losses(w, state.Q_alpha[part], state.Q_d[part], float(state.now["step"][0]))
+
+
+@njit
+def mean_losses(w, at, ahead, step):
+    """Return the mean hinge losses of outputs ``at`` and of at + step ahead, (n,), and their difference's error.
+
+    It is the standard error of a mean over n rows drawn at random; 0 for fewer than two.
+    """
+    n, before, after, squares = w.size, 0.0, 0.0, 0.0
+    for i in range(n):
+        loss = max(0.0, 1.0 - w[i] * at[i])
+        then = max(0.0, 1.0 - w[i] * (at[i] + step * ahead[i]))
+        before += loss
+        after += then
+        squares += (loss - then) ** 2
+    fall = (before - after) / n
+    variance = max(0.0, squares / n - fall * fall)
+    return before / n, after / n, np.sqrt(variance / (n - 1)) if n > 1 else 0.0
+
+
 class ScsRun(StochasticRun):
     """A `Solver`: one iteration of Algorithm 1 a step."""
 
@@ -165,19 +227,19 @@ class ScsRun(StochasticRun):
         rule.check()
         self.rule = rule
         most = self.most = rule.most_rows(self.m, self.lam)
-        self.state = empty_state(most, self.lam, euclid=rule.metric is Metric.EUCLID)
         self.order, *testing = rule.orders(self.m, self.lam, problem.stream)
+        euclid, room = rule.metric is Metric.EUCLID, rule.added_rows(most) if rule.test is Test.NEXT else most
+        self.state = empty_state(most, self.lam, euclid=euclid, tested=0 if rule.test is Test.FRESH else room)
         self.sample = self._sample_of(self.order)
         self.sums = RecomputedSums(resolved.kernel, [self.sample], resolved.threads)
         self.constants = checked_constants(rule)
         narrow = self.constants._replace(m1=rule.growing * rule.m1, m2=rule.growing * rule.m2)
-        self.descent = Descent(TwoVectors(), narrow, self.state, self.sums, self.eps)
-        self.test: TrackedTest | ResampledTest
-        if rule.test is Test.FRESH:
-            random = np.random.default_rng((*problem.stream, TESTING))
-            self.test = ResampledTest(problem, self.sample, random, resolved.threads)
-        else:
-            self._test_on(self._sample_of(testing[0] if testing else self.order[:0]))
+        self.descent = Descent(None, narrow, self.state, self.sums, self.eps)
+        random = np.random.default_rng((*problem.stream, TESTING))
+        self.resampled = ResampledTest(problem, self.sample, random, resolved.threads)
+        self.tested = self._sample_of(testing[0] if testing else self.order[:0])
+        if rule.test is not Test.FRESH:
+            self.sums.replace(1, self.tested)
         self.unit = radius_unit(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
         self.largest_value = 0.0  # k(x, x) of the rows of S_k, for Euclidean lengths
@@ -204,7 +266,7 @@ class ScsRun(StochasticRun):
         if full and self._at_end(vanishes):
             return False
         if self._succeeds():
-            self.descent.move()
+            move(self.state)
             now["ball"] = min(rule.factor * now["ball"], rule.greatest_radius * self.unit)
             self.steps += 1
             self.failures = 0
@@ -224,22 +286,21 @@ class ScsRun(StochasticRun):
         if self.state.euclid:
             values = self_values(self.resolved.kernel, self.sample.store.rows)
             self.largest_value = float(values.max(initial=0.0))
-        tested = self.descent.tracked_test
-        known, first = np.zeros((4, 0)), 0
-        if self.rule.test is Test.NEXT and tested:
-            known = tested.products(min(len(tested.sample), size - old))
+        known, first = np.zeros((4, 0)), len(self.tested)
+        if self.rule.test is Test.NEXT:
+            known, first = test_products(self.state, min(first, size - old)), 0
             end = min(size + self.rule.added_rows(size), len(self.order))
-            tested = self._test_on(self._sample_of(self.order[size:end]))
-            tested.sample.draw(end - size)
-        elif tested:
-            first = len(tested.sample)
-            tested.sample.draw(size)
+            self.tested = self._sample_of(self.order[size:end])
+            self.sums.replace(1, self.tested)
+            self.tested.draw(end - size)
+        elif self.rule.test is Test.KEPT:
+            self.tested.draw(size)
         self.sums.grown()
         used, weights = coefficients(self.state)
         rest = self.sums.at_rows_from(0, used, weights, old + known.shape[1])
         pad(self.state, self.sample.w[old:size], np.hstack([known, rest]))
-        if tested:
-            tested.pad(first, self.sums.at_rows_from(1, used, weights, first))
+        if self.rule.test is not Test.FRESH:
+            pad_test(self.state, first, self.sums.at_rows_from(1, used, weights, first))
         if old and self.rule.last is Last.CARRIED and not self.state.euclid:
             self.descent.carry(old)
 
@@ -250,12 +311,6 @@ class ScsRun(StochasticRun):
 
     def _sample_of(self, order: np.ndarray) -> Sample:
         return Sample(self.problem, self.resolved.kernel, self.dtype, order)
-
-    def _test_on(self, sample: Sample) -> TrackedTest:
-        """Let T_k be drawn from the rows of that sample."""
-        self.sums.replace(1, sample)
-        self.test = self.descent.tracked_test = TrackedTest(sample, len(sample.order))
-        return self.test
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
@@ -278,7 +333,10 @@ class ScsRun(StochasticRun):
             return float(now["value"]), float(now["value_after"]), 0.0
         t, linear, square = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n]), float(now["square"])
         grown = square + 2.0 * t * linear + t * t * float(now["curvature"]) / self.lam
-        before, after, error = self.test.losses(s)
+        if self.rule.test is Test.FRESH:
+            before, after, error = self.resampled.losses(s)
+        else:
+            before, after, error = kept_losses(s, self.tested.w[: len(self.tested)])
         return 0.5 * self.lam * square + before, 0.5 * self.lam * grown + after, error
 
     # ---------------------------------------------------------------- the end
@@ -324,7 +382,7 @@ class ScsRun(StochasticRun):
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a successful iteration."""
-        evaluations = self.sums.kernel_evaluations + self.test.kernel_evaluations
+        evaluations = self.sums.kernel_evaluations + self.resampled.kernel_evaluations
         return Counters(self.iterations, self.steps, evaluations, compile_seconds=self.compile_seconds)
 
 

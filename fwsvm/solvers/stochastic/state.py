@@ -29,6 +29,7 @@ def radius_unit(lam: float, metric: Metric) -> float:
 CONTROL = np.dtype(
     [
         ("rows", np.int64),  # |S_k|
+        ("tested", np.int64),  # |T_k| where products at the rows of T_k are kept
         ("square", np.float64),  # <beta, beta> = alpha' Q alpha
         ("value", np.float64),  # f_k at the incumbent alpha
         ("lower", np.float64),  # the best lower bound on min f_k found on this sample
@@ -41,7 +42,7 @@ CONTROL = np.dtype(
         ("ahead", np.float64),  # the next subgradient is taken at alpha + ahead d
         ("at", np.float64),  # the ahead at which g was taken
         ("flips", np.int64),  # rows that went in or out of their margins since the last subgradient
-        ("last", np.float64),  # lam*, the weight of the last direction in the new one (`TwoVectors`)
+        ("last", np.float64),  # lam*, the weight of the last direction in the new one (`turn_two`)
         ("fresh", np.int64),  # 1: there is no previous direction
         ("resets", np.int64),  # directions thrown away
         ("trials", np.int64),  # step lengths tried
@@ -51,6 +52,9 @@ CONTROL = np.dtype(
 
 class StochasticState(NamedTuple):
     """Arrays for a sample of up to ``capacity`` rows, the first ``now.rows`` of them in use.
+
+    Products, whose names begin with Q, are those with the rows of the sample, and from place ``capacity`` on those with
+    ``now.tested`` rows of a test sample. All follow the point by the same formulas.
 
     Attributes
     ----------
@@ -87,11 +91,12 @@ class StochasticState(NamedTuple):
     now: np.ndarray
 
 
-def empty_state(capacity: int, lam: float, *, euclid: bool) -> StochasticState:
-    """Return the state of an empty sample at alpha = 0, where f = 1; memory is taken as rows come."""
+def empty_state(capacity: int, lam: float, *, euclid: bool, tested: int = 0) -> StochasticState:
+    """Return the state of an empty sample at alpha = 0, where f = 1, with room for so many rows of a test sample."""
     now = np.zeros(1, CONTROL)
     now["fresh"], now["ball"], now["value"], now["lower"] = 1, np.inf, 1.0, -np.inf
-    vectors = np.zeros((13, capacity))
+    names = StochasticState._fields[2:-2]
+    vectors = (np.zeros(capacity + tested if name.startswith("Q") else capacity) for name in names)
     return StochasticState(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
 
 
@@ -107,8 +112,25 @@ def pad(s: StochasticState, w: np.ndarray, products: np.ndarray) -> None:
     """Append rows with labels w, (r,), and zero coefficients; ``products`` are Q times `coefficients`, (4, r)."""
     old, n = int(s.now["rows"][0]), int(s.now["rows"][0]) + len(w)
     s.w[old:n] = w
-    s.Q_alpha[old:n], s.Q_d[old:n], s.Q_inside[old:n], s.Q_u[old:n] = products
+    _write_products(s, old, products)
     s.now["rows"], s.now["lower"] = n, -np.inf  # f_k is another function now
+
+
+def pad_test(s: StochasticState, first: int, products: np.ndarray) -> None:
+    """Let the test sample have its first rows, and those with these ``products`` as in `pad`."""
+    _write_products(s, len(s.w) + first, products)
+    s.now["tested"] = first + products.shape[1]
+
+
+def test_products(s: StochasticState, rows: int) -> np.ndarray:
+    """Return the products of `coefficients` with the first rows of the test sample, (4, rows)."""
+    part = slice(len(s.w), len(s.w) + rows)
+    return np.stack([s.Q_alpha[part], s.Q_d[part], s.Q_inside[part], s.Q_u[part]])
+
+
+def _write_products(s: StochasticState, first: int, products: np.ndarray) -> None:
+    part = slice(first, first + products.shape[1])
+    s.Q_alpha[part], s.Q_d[part], s.Q_inside[part], s.Q_u[part] = products
 
 
 @njit
@@ -120,7 +142,9 @@ def move(s):
     now.value = now.value_after
     for i in range(n):
         s.alpha[i] += t * s.d[i]
-        s.Q_alpha[i] += t * s.Q_d[i]
+    for first, last in ((0, n), (s.w.size, s.w.size + now.tested)):
+        for i in range(first, last):
+            s.Q_alpha[i] += t * s.Q_d[i]
 
 
 @njit
@@ -211,10 +235,13 @@ def subgradient(s):
         s.inside[s.flipped[c]] = 1.0 - s.inside[s.flipped[c]]
     for i in range(n):
         s.g[i] = s.lam * (s.alpha[i] + t * s.d[i]) - s.w[i] * s.inside[i] / n
-        s.Q_g[i] = s.lam * (s.Q_alpha[i] + t * s.Q_d[i]) - s.Q_inside[i] / n
-        if s.euclid:
-            s.g[i], s.Q_g[i] = s.Q_g[i], 0.0
-    now.at = t
+    for first, last in ((0, n), (s.w.size, s.w.size + now.tested)):
+        for i in range(first, last):
+            s.Q_g[i] = s.lam * (s.Q_alpha[i] + t * s.Q_d[i]) - s.Q_inside[i] / n
+    if s.euclid:
+        copy(n, s.Q_g, s.g)
+        s.Q_g[:] = 0.0
+    now.at, now.gradient2 = t, inner_product(s, s.g, s.g, s.Q_g)
 
 
 @njit

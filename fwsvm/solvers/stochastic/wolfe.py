@@ -11,10 +11,10 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import Descent, TwoVectors, checked_constants, empty_bundle, gap_closed
+from fwsvm.solvers.stochastic.descent import Bundle, Descent, checked_constants, gap_closed
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, begin, repeated
 from fwsvm.solvers.stochastic.sample import Sample, StoredMatrixSums
-from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
+from fwsvm.solvers.stochastic.state import Metric, empty_state, move, pad, radius_unit
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
 
@@ -78,17 +78,14 @@ class WolfeRun(StochasticRun):
                 f"a bundle needs a size of at least 2 subgradients, not {rule.size}, and a path longer than 0, "
                 f"not {rule.path}"
             )
-        directions = (
-            TwoVectors()
-            if rule.keep is Keep.TWO
-            else empty_bundle(rule.size, self.m, rule.path * radius_unit(self.lam, rule.metric))
-        )
+        path = rule.path * radius_unit(self.lam, rule.metric)
+        bundle = None if rule.keep is Keep.TWO else Bundle(rule.size, self.m, path)
         self.state = empty_state(self.m, self.lam, euclid=rule.metric is Metric.EUCLID)
         sample = Sample(problem, resolved.kernel, self.dtype, np.arange(self.m))
         sample.draw(self.m)
         self.sums = StoredMatrixSums(resolved.kernel, sample, resolved.threads)
         pad(self.state, problem.y, np.zeros((4, self.m)))
-        self.descent = Descent(directions, checked_constants(rule), self.state, self.sums, self.eps)
+        self.descent = Descent(bundle, checked_constants(rule), self.state, self.sums, self.eps)
         self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
         self.iterations = 0
         self.stuck = False
@@ -114,7 +111,7 @@ class WolfeRun(StochasticRun):
         if self.stuck:
             return False
         if now["step"] > 0.0:
-            self.descent.move()
+            move(self.state)
         self.iterations += 1
         return True
 
