@@ -115,11 +115,6 @@ def test_query_numbers_are_ignored_with_a_notice(read):
     assert notices == ("qid: was ignored in 2 rows",)
 
 
-def test_zero_based(read):
-    table, _ = read("1 0:5 2:1\n", zero_based=True)
-    assert table.X.toarray().tolist() == [[5, 0, 1]]
-
-
 def test_the_largest_index(read):
     assert read("1 2147483646:1\n")[0].X.shape == (1, 2147483646)
 
@@ -262,12 +257,6 @@ def test_what_is_wrong_with_an_endless_token_or_line_is_said_at_once(read):
         read(b"1 1:1\n1 " + entries + b" 400000:2\n")
 
 
-def test_the_suffix_does_not_decide(tmp_path):
-    path = tmp_path / "data.bz2"
-    path.write_text("1 1:1\n")
-    assert svmlight.read(path)[0].rows == 1
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_read(tmp_path):
     import threading
@@ -354,18 +343,6 @@ def test_a_mutated_file_is_read_or_refused_but_never_crashes(tmp_path, text, cha
     assert "\n" not in said
     if options in ({}, {"zero_based": True}) and content and re.search(r"data:\d+: ", said):
         assert next(svmlight.problems(path, strict=False, **options))
-
-
-@IN_TMP
-@given(noise=st.binary(max_size=300))
-def test_noise_is_refused_or_read(tmp_path, noise):
-    path = tmp_path / "data"
-    path.write_bytes(noise)
-    try:
-        table, _ = svmlight.read(path)
-    except DataError:
-        return
-    assert as_dicts(table.X) == naive(noise.removeprefix(b"\xef\xbb\xbf"))[1]
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

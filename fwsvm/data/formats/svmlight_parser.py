@@ -18,7 +18,7 @@ MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r #+-.:e"
 UNLABELLED = np.iinfo(np.int64).min
 
-U0, U1, U2, U3, U4, U5, U6, U7, U8, U9 = (np.uint64(k) for k in range(10))
+U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10 = (np.uint64(k) for k in range(11))
 U16, U24, U32, U40, U48, U56 = (np.uint64(8 * k) for k in range(2, 8))
 ZERO = np.uint64(ord("0"))
 ONES = np.uint64(0x0101010101010101)  # a byte eight times, when it is multiplied by the byte
@@ -95,7 +95,7 @@ def parse_rows(
             while True:
                 pos = _skip_blanks(text, pos)
                 at = pos
-                index, pos = _parse_digits(text, at, U0)
+                index, pos = _parse_short(text, at)
                 if text[pos] != COLON or pos == at:
                     if text[at] == NEWLINE or text[at] == HASH:
                         break
@@ -188,6 +188,20 @@ def _parse_label(
 
 
 @njit(each_step=True)
+def _parse_short(text: NDArray[np.uint8], pos: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the number that the digits at a position write, and the position after them.
+
+    A digit at a time: processors foresee how many digits indices have.
+    """
+    number, digit = U0, np.uint64(text[pos]) - ZERO
+    while digit <= U9:
+        number = number * U10 + digit
+        pos += U1
+        digit = np.uint64(text[pos]) - ZERO
+    return number, pos
+
+
+@njit(each_step=True)
 def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Append the digits at a position to a number; return it and the position after them.
 
@@ -242,7 +256,7 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     if text[stop] | 32 == LETTER_E:
         is_small = text[stop + U1] == MINUS
         start = stop + U1 + np.uint64(is_small or text[stop + U1] == PLUS)
-        exponent, stop = _parse_digits(text, start, U0)
+        exponent, stop = _parse_short(text, start)
         if stop == start:
             return 0.0, U0
         if stop - start > U8:
