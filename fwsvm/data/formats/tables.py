@@ -157,142 +157,118 @@ def read(
         The file cannot be read, has no such column, or a field is not what it should be: file, line and
         column are named.
     """
-    path = Path(path)
-    sep = r"\s+" if delimiter in WHITESPACE_NAMES else str(delimiter)
-    line, first = next(_records(path, member, sep, comment), (0, []))
-    if not first:
-        raise DataError(f"{path} has no rows")
-    names, width = (first if header else []), len(first)
-    place = _Columns(path, names, width)
-    label_at = None if label is None else place.of(label)
+    file = _File(
+        Path(path), member, r"\s+" if delimiter in WHITESPACE_NAMES else str(delimiter), comment, header
+    )
+    label_at = None if label is None else file.column(label)
     wanted = categorical if isinstance(categorical, Mapping) else dict.fromkeys(categorical, ())
-    symbols = {place.of(column): tuple(map(str, values)) for column, values in wanted.items()}
-    left_out = {place.of(column) for column in drop} | ({label_at} if label_at is not None else set())
-    used = [place.of(name) for name in columns] or [at for at in range(width) if at not in left_out]
+    symbols = {file.column(name): tuple(map(str, values)) for name, values in wanted.items()}
+    left_out = {file.column(name) for name in drop} | {label_at}
+    used = [file.column(name) for name in columns] or [at for at in range(file.width) if at not in left_out]
     numeric = [at for at in used if at not in symbols]
-    coded = {*symbols, *([label_at] if label_at is not None else [])}
-    frame = _frame(path, member, (sep, line if header else 0, comment), numeric, coded, place, label_at)
+    frame = file.frame(numeric, [*symbols, *([] if label_at is None else [label_at])], label_at)
     X: Any = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
     if symbols:
         parts = {at: csr_array(frame[[at]].to_numpy(np.float64)) for at in numeric}
-        parts |= {at: _indicators(frame[at], symbols[at], place, at) for at in symbols}
+        parts |= {at: _indicators(file, frame[at], symbols[at], at) for at in symbols}
         X = csr_array(hstack([parts[at] for at in used], format="csr"))
     if features is not None and X.shape[1] != features:
         raise DataError(f"{path} has {X.shape[1]} features, but {features} were expected")
-    labels = np.full(len(frame), np.nan) if label_at is None else _labels(frame[label_at], place)
-    named = tuple(names[at] for at in used) if names and not symbols else ()
+    labels = np.full(len(frame), np.nan) if label_at is None else _labels(file.path, frame[label_at])
+    named = tuple(file.names[at] for at in used) if file.names and not symbols else ()
     return LabelledRows(X, labels, feature_names=named), ()
 
 
-class _Columns:
-    """The columns of a file by place and by name."""
+class _File:
+    """A table: how its text is written, its columns' names, empty without a header, and how many they are."""
 
-    def __init__(self, path: Path, names: list[str], width: int) -> None:
-        self.path, self.names, self.width = path, names, width
+    def __init__(self, path: Path, member: str, sep: str, comment: str, header: bool) -> None:
+        self.path, self.member, self.sep, self.comment = path, member, sep, comment
+        line, first = next(self.records(), (0, []))
+        if not first:
+            raise DataError(f"{path} has no rows")
+        self.names, self.width, self.skipped = (first if header else []), len(first), line if header else 0
 
-    def of(self, column: ColumnKey) -> int:
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield line numbers and fields of the lines that are neither empty nor comments."""
+        with open_text(self.path, self.member) as stream:
+            text = io.TextIOWrapper(stream, "utf-8", "replace", newline="")
+            blank = self.sep == r"\s+"
+            lines = csv.reader(text, delimiter=" " if blank else self.sep, skipinitialspace=True)
+            for fields in lines:
+                found = [word for field in fields for word in field.split()] if blank else fields
+                found = [word.strip() for word in found]
+                if any(found) and not (self.comment and found[0].startswith(self.comment)):
+                    yield lines.line_num, found
+
+    def column(self, name: ColumnKey) -> int:
         """Return a column's number, from 0, given its number (negative: from the end) or its name."""
-        if isinstance(column, str):
-            if column in self.names:
-                return self.names.index(column)
+        if isinstance(name, str):
+            if name in self.names:
+                return self.names.index(name)
             known = f"it has {_list(self.names)}" if self.names else "it is read without a header"
-            raise DataError(f"{self.path} has no column {column!r}; {known}")
-        if not -self.width <= column < self.width:
-            raise DataError(
-                f"{self.path} has no column {column}; it has {self.width} columns, counted from 0"
-            )
-        return column % self.width
+            raise DataError(f"{self.path} has no column {name!r}; {known}")
+        if not -self.width <= name < self.width:
+            raise DataError(f"{self.path} has no column {name}; it has {self.width} columns, counted from 0")
+        return name % self.width
 
     def called(self, at: int) -> str:
         """Return what messages call a column."""
         return f"column {at + 1}" + (f" ({self.names[at][:QUOTED]})" if self.names else "")
 
-
-def _records(path: Path, member: str, sep: str, comment: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line numbers and fields of the lines that are neither empty nor comments."""
-    with open_text(path, member) as stream:
-        text = io.TextIOWrapper(stream, "utf-8", "replace", newline="")
-        blank = sep == r"\s+"
-        lines = csv.reader(text, delimiter=" " if blank else sep, skipinitialspace=True)
-        for fields in lines:
-            found = [word.strip() for field in fields for word in field.split("\t")] if blank else fields
-            found = [word.strip() for word in found if word or not blank]
-            if any(found) and not (comment and found[0].startswith(comment)):
-                yield lines.line_num, found
-
-
-def _frame(
-    path: Path,
-    member: str,
-    how: tuple[str, int, str],
-    numeric: list[int],
-    coded: set[int],
-    place: _Columns,
-    label_at: int | None,
-) -> pd.DataFrame:
-    """Return columns by their places, numbers or categories; `FormatError` names the first line that is wrong."""
-    sep, skipped, comment = how
-    kinds: dict[Any, Any] = dict.fromkeys(range(place.width + 1), "category") | dict.fromkeys(
-        numeric, "float64"
-    )
-    if label_at is not None:  # categories that look like numbers become numbers: 01 and 1 would be one label
-        kinds[label_at] = str
-    try:
-        with open_text(path, member) as stream:
-            frame = pd.read_csv(
-                stream,
-                sep=sep,
-                header=None,
-                skiprows=skipped,
-                names=list(range(place.width + 1)),  # the last one is for fields beyond
-                index_col=False,
-                dtype=kinds,
-                comment=comment or None,
-                na_filter=False,
-                skipinitialspace=True,
-                **EXACT,
-            )
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not UTF-8 text") from None
-    except ValueError as error:
-        raise _first_fault(path, member, how, numeric, coded, place, str(error)) from None
-    if not len(frame):
-        raise DataError(f"{path} has no rows")
-    if label_at is not None:
-        frame[label_at] = frame[label_at].astype("category")
-    whole = all((frame[at].cat.codes >= 0).all() and "" not in frame[at].cat.categories for at in coded)
-    whole &= set(frame[place.width].cat.categories) <= {""}
-    if not whole or not np.isfinite(frame[numeric].to_numpy()).all():
-        raise _first_fault(path, member, how, numeric, coded, place, "a field is not a finite number")
-    return frame
-
-
-def _first_fault(
-    path: Path,
-    member: str,
-    how: tuple[str, int, str],
-    numeric: list[int],
-    coded: set[int],
-    place: _Columns,
-    why: str,
-) -> DataError:
-    """Return the error of the first line that is wrong: too few or many fields, or one that is no finite number."""
-    sep, skipped, comment = how
-    records = _records(path, member, sep, comment)
-    if skipped:
-        next(records)
-    for line, fields in records:
-        if len(fields) != place.width:
-            return FormatError(path, line, f"{len(fields)} fields, but the first row has {place.width}")
-        for at in sorted(coded):
-            if not fields[at]:
-                return FormatError(path, line, f"{place.called(at)} is empty")
-        for at in numeric:
-            if not (_is_number(fields[at]) and math.isfinite(float(fields[at]))):
-                return FormatError(
-                    path, line, f"{place.called(at)}: '{fields[at][:QUOTED]}' is not a finite number"
+    def frame(self, numeric: list[int], coded: list[int], label_at: int | None) -> pd.DataFrame:
+        """Return columns by their places, numbers or categories; `FormatError` names the first line that is wrong."""
+        kinds: dict[Any, Any] = dict.fromkeys(range(self.width + 1), "category")
+        kinds |= dict.fromkeys(numeric, "float64")
+        if (
+            label_at is not None
+        ):  # categories that look like numbers become numbers: 01 and 1 would be one label
+            kinds[label_at] = str
+        try:
+            with open_text(self.path, self.member) as stream:
+                frame: pd.DataFrame = pd.read_csv(
+                    stream,
+                    sep=self.sep,
+                    header=None,
+                    skiprows=self.skipped,
+                    names=list(range(self.width + 1)),  # the last one is for fields beyond
+                    index_col=False,
+                    dtype=kinds,
+                    comment=self.comment or None,
+                    na_filter=False,
+                    skipinitialspace=True,
+                    **EXACT,
                 )
-    return DataError(f"{path}: {clipped(' '.join(why.split()), 200)}")
+        except UnicodeDecodeError:
+            raise DataError(f"{self.path} is not UTF-8 text") from None
+        except ValueError as error:
+            raise self._first_fault(numeric, coded, str(error)) from None
+        if not len(frame):
+            raise DataError(f"{self.path} has no rows")
+        if label_at is not None:
+            frame[label_at] = frame[label_at].astype("category")
+        whole = all((frame[at].cat.codes >= 0).all() and "" not in frame[at].cat.categories for at in coded)
+        whole &= set(frame[self.width].cat.categories) <= {""}
+        if not whole or not np.isfinite(frame[numeric].to_numpy()).all():
+            raise self._first_fault(numeric, coded, "a field is not a finite number")
+        return frame
+
+    def _first_fault(self, numeric: list[int], coded: list[int], why: str) -> DataError:
+        """Return the error of the first line with too few or many fields, or a field that is wrong."""
+        for line, fields in self.records():
+            if line <= self.skipped:
+                continue
+            if len(fields) != self.width:
+                return FormatError(
+                    self.path, line, f"{len(fields)} fields, but the first row has {self.width}"
+                )
+            for at in sorted([*numeric, *coded]):
+                if at in coded and not fields[at]:
+                    return FormatError(self.path, line, f"{self.called(at)} is empty")
+                if at not in coded and not (_is_number(fields[at]) and math.isfinite(float(fields[at]))):
+                    said = f"'{fields[at][:QUOTED]}' is not a finite number"
+                    return FormatError(self.path, line, f"{self.called(at)}: {said}")
+        return DataError(f"{self.path}: {clipped(' '.join(why.split()), 200)}")
 
 
 def _codes(column: "pd.Series[Any]") -> tuple[np.ndarray, list[str]]:
@@ -303,22 +279,22 @@ def _codes(column: "pd.Series[Any]") -> tuple[np.ndarray, list[str]]:
     return np.array([names.index(word) if word in names else -1 for word in words])[codes], names
 
 
-def _indicators(column: "pd.Series[Any]", given: tuple[str, ...], place: _Columns, at: int) -> csr_array:
+def _indicators(file: _File, column: "pd.Series[Any]", given: tuple[str, ...], at: int) -> csr_array:
     """Return an indicator of each value, (m, values); without ``given`` values those of the column."""
     codes, names = _codes(column)
     values = given or tuple(names)
     if unknown := next((name for name in names if name not in values), None):
-        raise DataError(f"{place.path}: {place.called(at)}: unknown value {unknown[:QUOTED]!r}")
+        raise DataError(f"{file.path}: {file.called(at)}: unknown value {unknown[:QUOTED]!r}")
     codes = np.array([values.index(name) for name in names], np.int32)[codes]
     return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), len(values)))
 
 
-def _labels(column: "pd.Series[Any]", place: _Columns) -> np.ndarray:
+def _labels(path: Path, column: "pd.Series[Any]") -> np.ndarray:
     """Return the labels: numbers where all are, else text."""
     codes, names = _codes(column)
     if wrong := next(filter(None, map(objection, names)), ""):
-        raise DataError(f"{place.path}: {wrong}")
-    return of_names(names, codes, str(place.path))
+        raise DataError(f"{path}: {wrong}")
+    return of_names(names, codes, str(path))
 
 
 def read_kdd99(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple[str, ...]]:
