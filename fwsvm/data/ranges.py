@@ -163,48 +163,32 @@ def read(path: str | Path) -> FileRanges:
     DataError
         The file cannot be read or is no range file: file and line are named.
     """
-    lines = [
-        (number, line.split()) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()
-    ]
+    lines = [(n, line.split()) for n, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
     target = None
-    if lines[:1] and lines[0][1] == ["y"]:
-        lower, upper = _pair(path, lines, 1)
-        low, high = _numbers(path, lines, 2, 2)
+    if lines and lines[0][1] == ["y"]:
+        lower, upper = _interval(path, lines[1:2], 2)
+        low, high = _interval(path, lines[2:3], 2)
         target = LabelRange(low, high, lower, upper)
         lines = lines[3:]
     if not lines or lines[0][1] != ["x"]:
         raise DataError(f"{path}:{lines[0][0] if lines else 1}: not a range file: it lacks the line 'x'")
-    lower, upper = _pair(path, lines, 1)
-    rows = np.array([_numbers(path, lines, k, 3) for k in range(2, len(lines))]).reshape(-1, 3)
-    places, low_ends, high_ends = rows.T
-    for (number, words), (place, least, most) in zip(lines[2:], rows.tolist(), strict=True):
-        if not 1 <= place <= MAX_FEATURES or place != int(place):
-            raise DataError(f"{path}:{number}: '{words[0]}' is not the index of a feature")
-        if not 0 <= most - least < math.inf:
-            raise DataError(
-                f"{path}:{number}: {words[1]} to {words[2]} is not a range that values can be scaled by"
-            )
-    features, last = np.unique(places[::-1].astype(np.int64) - 1, return_index=True)
-    low_ends, high_ends = low_ends[::-1][last], high_ends[::-1][last]  # the last line of a feature counts
-    varies = low_ends < high_ends
-    return FileRanges(
-        scaling.Ranges(features[varies], low_ends[varies], high_ends[varies], lower, upper), target
-    )
+    lower, upper = _interval(path, lines[1:2], 2)
+    rows = np.array([_interval(path, [line], 3) for line in lines[2:]]).reshape(-1, 3)
+    is_place = (rows[:, 0] >= 1) & (rows[:, 0] <= MAX_FEATURES) & (rows[:, 0] % 1 == 0)
+    if not is_place.all():
+        number, words = lines[2 + int(np.argmin(is_place))]
+        raise DataError(f"{path}:{number}: not a range file: '{words[0]}' is not the index of a feature")
+    features, last = np.unique(rows[::-1, 0].astype(np.int64) - 1, return_index=True)
+    minima, maxima = rows[::-1][last, 1:].T  # the last line of a feature counts
+    varies = minima < maxima
+    return FileRanges(scaling.Ranges(features[varies], minima[varies], maxima[varies], lower, upper), target)
 
 
-def _pair(path: str | Path, lines: list[tuple[int, list[str]]], k: int) -> tuple[float, float]:
-    """Return the ends of the interval in the k-th line that is not empty."""
-    lower, upper = _numbers(path, lines, k, 2)
-    if not 0 < upper - lower < math.inf:
-        raise DataError(f"{path}:{lines[k][0]}: not a range file: {lower:g} to {upper:g} is no interval")
-    return lower, upper
-
-
-def _numbers(path: str | Path, lines: list[tuple[int, list[str]]], k: int, wanted: int) -> list[float]:
-    """Return the numbers of the k-th line that is not empty."""
-    if k >= len(lines):
-        raise DataError(f"{path}: not a range file: it ends too early")
-    values = [labels.number(word) for word in lines[k][1]]
-    if len(values) != wanted or not all(value is not None and math.isfinite(value) for value in values):
-        raise DataError(f"{path}:{lines[k][0]}: not a range file: {wanted} numbers were expected here")
-    return [value for value in values if value is not None]
+def _interval(path: str | Path, line: list[tuple[int, list[str]]], count: int) -> list[float]:
+    """Return the numbers of a line, the last two of which are the ends of an interval; `DataError` if they are not."""
+    number, words = line[0] if line else ("end", [])
+    values = [value for word in words if (value := labels.number(word)) is not None]
+    if len(words) != count or len(values) != count or not 0 <= values[-1] - values[-2] < math.inf:
+        what = "the ends of an interval" if count == 2 else "a feature and the ends of its range"
+        raise DataError(f"{path}:{number}: not a range file: {what} are expected here")
+    return values
