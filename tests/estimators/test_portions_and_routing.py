@@ -121,23 +121,5 @@ def test_a_pipeline_with_set_output_gives_the_machine_the_names_of_features(kind
         whole[-1].predict(frame[["f0", "f1", "f2"]].rename(columns=str.upper))
 
 
-def test_a_portion_has_the_lambda_of_now():
-    def after(lam):
-        machine = StochasticSVC(gamma=0.1, lam=1e-3, random_state=0).fit(X[:300], Y3[:300])
-        return machine.set_params(lam=lam).partial_fit(X[300:400], Y3[300:400]).decision_function(X)
-
-    assert not np.allclose(after(1e-3), after(1e-1))
-    with pytest.raises(ValueError, match="lam is a positive number"):
-        after(-1.0)
-
-
-def test_what_predict_cannot_do_is_a_value_error():
-    narrow = X.copy()
-    narrow[:, 0] *= 1e-200
-    machine = DualCoordinateSVC(scale="[0,1]").fit(narrow, Y3)
-    with pytest.raises(ValueError, match="scale"):
-        machine.predict(np.full((1, X.shape[1]), 1e200))
-
-
 def test_no_limit_is_minus_one_for_seconds_too():
     assert FrankWolfeSVC(time_limit=-1, max_iter=-1).fit(X, Y3).result_.certified
