@@ -87,7 +87,7 @@ def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) 
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
         remedy = next((f"; {remedy}" for words, remedy in REMEDIES.items() if words in said), "")
-        raise error(f"{name}:{mark.line + 1 if mark else 1}: not YAML: {said}{remedy}") from None
+        raise error(f"{name}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}{remedy}") from None
     except (RecursionError, ValueError) as wrong:  # nested too deeply, or a scalar that is not of its type
         raise error(f"{name}: not YAML: {wrong}") from None
 

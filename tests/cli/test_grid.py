@@ -305,7 +305,7 @@ def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "code", "said"),
     [
-        (QUICK + "# \0\n", (), 2, "trial.yaml:7: not YAML: "),
+        (QUICK + "# \0\n", (), 2, "trial.yaml: not YAML: unacceptable character"),
         (
             QUICK + "tolerence: 1\n",
             (),
