@@ -108,7 +108,7 @@ def memory_of(columns: ColumnCache) -> np.ndarray:
     return columns.cached if columns.cached.base is None else columns.cached.base
 
 
-@njit(inner=True)
+@njit(inline="always")
 def _taken(slot, row_of, keep, lines, c):
     """Whether a slot must not be evicted: it holds the column of ``keep``, or was assigned in this call."""
     if row_of[slot] == keep:
@@ -120,13 +120,13 @@ def _taken(slot, row_of, keep, lines, c):
 
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
-def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted):
-    """Assign a slot to each wanted column: a free one, else by evicting a column drawn at random.
+def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted, lines):
+    """Assign a slot in ``lines`` to each wanted column: a free one, else by evicting a column drawn at random.
 
     Columns of rows with ``priority`` zero are evicted first. Random replacement degrades gradually: with room for nine
     tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a cyclic scan.
     """
-    lines, slots = np.empty(wanted.size, np.int64), row_of.size
+    slots = row_of.size
     for c in range(wanted.size):
         if counts[USED] < slots:
             slot = counts[USED]
@@ -145,7 +145,6 @@ def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted):
         lines[c] = slot
     counts[EVALUATIONS] += wanted.size * slot_of.size
     counts[MISSES] += 1
-    return lines
 
 
 def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int = -1) -> None:
@@ -154,9 +153,8 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
     threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
-    lines = claim_slots(
-        columns.row_of, columns.slot_of, columns.counts, columns.random, priority, keep, wanted
-    )
+    lines, random = np.empty(len(wanted), np.int64), columns.random
+    claim_slots(columns.row_of, columns.slot_of, columns.counts, random, priority, keep, wanted, lines)
     kernel, tiles, rows = columns.kernel, columns.tiles, columns.rows
     if len(tiles.numbers):
         fill_dense_columns(kernel, tiles, wanted, columns.cached, lines, threads)

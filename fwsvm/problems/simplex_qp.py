@@ -17,6 +17,7 @@ from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import maximum, minimum
 
 
 class SimplexQP(NamedTuple):
@@ -153,8 +154,8 @@ def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
     off = value_rounding * np.sqrt(squares)
     least, lowest, losses = np.inf, np.inf, 0.0
     for t in range(q.size):
-        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
-        slack = max(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
+        least, lowest = minimum(least, q[t]), minimum(lowest, q[t] - off * np.sqrt(diagonal[t]))
+        slack = maximum(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
         losses += slack * slack / ridge[t]
     found[0], found[1], found[4] = R, 2.0 * (R - least), 2.0 * (least - lowest + off * np.sqrt(squares))
     if R > 0.0 and np.inf > 1.0 / (2.0 * R):

@@ -105,7 +105,8 @@ def _solve(addresses, rule, s, columns, steps):
     while now.stop == COLUMN_MISS:
         slots, new = columns.row_of.size, columns.counts[USED] < columns.row_of.size
         size = min(least_cost(m, columns.tiles.numbers.size > 0 or not new), slots // 2)
-        wanted = prefetch_set(s.q, s.alpha, s.slot_of, now.R, now.wanted, new, size)
+        rows = np.empty(max(1, size), np.int32)
+        wanted = rows[: prefetch_set(s.q, s.alpha, s.slot_of, now.R, now.wanted, new, rows)]
         _compute(addresses.fill, columns, wanted, s.alpha, now.vertex, np.int64(0))
         now.stop = GOING
         taken += call(addresses.advance, (rule, s, steps - taken))
@@ -118,7 +119,8 @@ def _compute(fill_at, columns, wanted, priority, keep, first):
     Dense rows are met in tiles: some entries before ``first`` may be written, too.
     """
     row_of, slot_of, cached = columns.row_of, columns.slot_of, columns.cached
-    lines = claim_slots(row_of, slot_of, columns.counts, columns.random, priority, keep, wanted)
+    lines = np.empty(wanted.size, np.int64)
+    claim_slots(row_of, slot_of, columns.counts, columns.random, priority, keep, wanted, lines)
     kernel, tiles, left_block, rows = columns.kernel, columns.tiles, columns.left_block, columns.rows
     own = columns.own
     if tiles.numbers.size > 0:

@@ -159,14 +159,13 @@ overload(least_cost)(lambda *_: least_cost)  # a wrapper for Python would take l
 
 
 @njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
-def prefetch_set(q, alpha, slot_of, R, wanted, new, size):
-    """Return the missed row ``wanted``, and up to ``size`` - 1 others whose columns are not cached.
+def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
+    """Put the missed row ``wanted``, and others whose columns are not cached, into ``rows``; return how many.
 
     Of a vertex these are the rows of lowest q < R, likely next vertices; of a row with weight, whose column a run that
     starts warm has not computed yet, those with weight and the highest q > R, likely next partners. ``new`` says that
     no column was evicted yet.
     """
-    rows = np.empty(maximum(1, size), np.int32)
     rows[0], count, worst = wanted, 1, 1
     sign, floor = (-1.0, 0.0) if new and alpha[wanted] > 0.0 else (1.0, -1.0)
     for t in range(q.size):
@@ -184,13 +183,13 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, size):
                 for c in range(2, count):
                     if sign * q[rows[c]] > sign * q[rows[worst]]:
                         worst = c
-    return rows[:count]
+    return count
 
 
 def fetch_columns(s: SimplexState, columns: ColumnCache) -> None:
     """Compute a block of columns, the missed one among them (`Full`, `Tracked`)."""
     now, new = s.now[0], bool(columns.counts[USED] < len(columns.row_of))
-    size = min(block_size(s.search, columns), len(columns.row_of) // 2)
-    rows = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, size)
-    compute(columns, rows, s.alpha, int(now["vertex"]))
+    rows = np.empty(max(1, min(block_size(s.search, columns), len(columns.row_of) // 2)), np.int32)
+    count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
+    compute(columns, rows[:count], s.alpha, int(now["vertex"]))
     now["stop"] = GOING

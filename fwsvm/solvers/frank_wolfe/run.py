@@ -14,6 +14,7 @@ from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import maximum
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, SimplexQP, certificate, signs
 from fwsvm.solvers.column_store import SharedColumns
@@ -104,14 +105,14 @@ def _improve_pairs(K, alpha, q):
         for j in range(q.size):
             slope = q[j] - q[i]
             if alpha[j] > 0.0 and slope > 0.0:
-                gain = slope * slope / max(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
-                widest = max(widest, slope)
+                gain = slope * slope / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+                widest = maximum(widest, slope)
                 if gain > most:
                     partner, most = j, gain
         if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
             return
         j = partner
-        step = (q[j] - q[i]) / max(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+        step = (q[j] - q[i]) / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
         if step >= alpha[j]:
             step = alpha[j]
             alpha[j] = 0.0

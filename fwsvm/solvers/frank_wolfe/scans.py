@@ -64,7 +64,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     return best, least
 
 
-@njit(inner=True)
+@njit(inline="always")
 def place_of(q, value, start):
     """Return the first t >= start with q_t = value."""
     while q[start] != value:
@@ -93,7 +93,7 @@ def highest_active(q, active_diagonal):
     return best
 
 
-@njit(inner=True)
+@njit(inline="always")
 def curvature(k, diagonal, K_ii, twice):
     """Return K_ii + K_jj - twice (k + 1), of numbers or of vectors."""
     return maximum(diagonal + K_ii - (k + 1.0) * twice, TINY)
