@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from fwsvm.data.formats.registry import MAX_INDEX, checked_loader
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.files.folders import data_folder
 from fwsvm.files.yaml_files import read_yaml
 from fwsvm.plugins import load_plugins
@@ -381,4 +381,4 @@ def _converted(raw: object, kind: type[Kind], where: str) -> Kind:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         said, _, key = str(error).partition(" - at `")
-        raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {said}") from None
+        raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {clipped(said, 200)}") from None
