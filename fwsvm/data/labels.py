@@ -8,7 +8,7 @@ writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``0
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,12 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
     if "nan" in names:
         raise DataError("rows without labels have no classes")
     found = tuple(dict.fromkeys(names))
-    return tuple(sorted(found, key=_rank(found), reverse=True)) if len(found) == 2 else found
+    if len(found) != 2:
+        return found
+    if any(number(name) is None for name in found):
+        return max(found), min(found)
+    values = [int(name) if WHOLE.fullmatch(name) else float(name) for name in found]  # compared exactly
+    return found if values[0] >= values[1] else found[::-1]
 
 
 def of_names(
@@ -69,37 +74,6 @@ def objection(name: str) -> str:
     if name.isprintable():
         return ""
     return f"the label {shown(name)} holds a character that is not printable; leave it out"
-
-
-def first_objection(labels: NDArray[np.str_]) -> tuple[int, str] | None:
-    """Return the number (from 0) of the first text that cannot be a label, and why (`objection`); None if all can."""
-    for first in range(0, len(labels), PART):
-        distinct, where = np.unique(labels[first : first + PART], return_index=True)
-        found = [
-            (int(at), said)
-            for name, at in zip(distinct, where, strict=True)
-            if (said := objection(str(name)))
-        ]
-        if found:
-            at, said = min(found)
-            return first + at, said
-    return None
-
-
-def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float64]:
-    """Return numbers as float64.
-
-    Raises
-    ------
-    DataError
-        Whole numbers that float64 would round; ``where`` they stand, such as a file, begins the sentence.
-    """
-    with np.errstate(invalid="ignore"):  # the largest of uint64 have no way back
-        numbers = labels.astype(np.float64, copy=False)
-        if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
-            said = "labels are whole numbers beyond 2^53, which would be rounded; give them as text"
-            raise DataError(f"{where}: {said}" if where else said)
-    return numbers
 
 
 def _is_rounded(name: str, value: float) -> bool:
@@ -227,14 +201,6 @@ def number(word: str) -> float | None:
     (-1500.0, None, None)
     """
     return float(word) if NUMBER.fullmatch(word) else None
-
-
-def _rank(found: tuple[str, ...]) -> Callable[[str], tuple[float | str, str]]:
-    """Return what classes are compared by: their numbers where all are numbers, else their names."""
-    if any(number(name) is None for name in found):
-        return lambda name: (name, name)
-    # int and float compare exactly
-    return lambda name: (int(name) if WHOLE.fullmatch(name) else float(name), name)
 
 
 def weights_by_label(pairs: Mapping[Any, Any]) -> dict[str, float]:

@@ -31,7 +31,7 @@ def written(folder: Path, rows: np.ndarray, labels: np.ndarray) -> Path:
         (np.array([None, 1, 1, 1, 1, 1]), "no complete .npy file"),
         (
             np.array([*list("aabcb"), "\x1b[2J"]),
-            "row 6: the label .* holds a character that is not printable",
+            "the label .* holds a character that is not printable",
         ),
     ],
 )

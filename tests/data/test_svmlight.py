@@ -520,7 +520,7 @@ def random_file(rng):
     return rng.choice(["\n", "\r\n"]).join(lines) + rng.choice(["", "\n"])
 
 
-@pytest.mark.parametrize("files", [50, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("files", [10, pytest.param(5000, marks=pytest.mark.slow)])
 def test_generated_files_are_read_as_scikit_learn_reads_them(tmp_path, files):
     datasets = pytest.importorskip("sklearn.datasets")
     rng, path = np.random.default_rng(files), tmp_path / "data"

@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm import _mapped
 from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.labels import as_numbers, first_objection
+from fwsvm.data.labels import objection
 from fwsvm.errors import DataError
 
 
@@ -52,8 +52,8 @@ def read(
         )
     if labels.dtype.kind != "U":
         labels = _numbers(labels, beside)
-    elif bad := first_objection(labels):
-        raise DataError(f"{beside}: row {bad[0] + 1}: {bad[1]}")
+    elif wrong := next(filter(None, map(objection, np.unique(labels).tolist())), ""):
+        raise DataError(f"{beside}: {wrong}")
     if path.stat().st_size < _mapped.LARGE:
         X = np.ascontiguousarray(X, np.float64)
         refuse(path, X)
@@ -78,16 +78,19 @@ def refuse(path: Path, rows: np.ndarray) -> None:
 
 def _numbers(labels: np.ndarray, path: Path) -> np.ndarray:
     """Return labels as float64; all of them NaN are rows without labels, some of them are an error."""
-    numbers = as_numbers(labels, str(path))
-    if np.isinf(numbers).any():
+    numbers = labels.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):  # the largest of uint64 have no way back
+        is_rounded = labels.dtype.kind in "iu" and bool((numbers.astype(labels.dtype) != labels).any())
+    if is_rounded:
         raise DataError(
-            f"{path}: the label of row {int(np.argmax(np.isinf(numbers))) + 1} is not a finite number"
+            f"{path}: labels are whole numbers beyond 2^53, which would be rounded; give them as text"
         )
-    unlabelled = np.isnan(numbers)
-    if unlabelled.any() and not unlabelled.all():
-        raise DataError(
-            f"{path}: row {int(np.argmax(unlabelled)) + 1} has no label (it is NaN), and others have one"
-        )
+    wrong = ~np.isfinite(numbers)
+    if wrong.any() and not np.isnan(numbers).all():
+        row = int(np.argmax(wrong))
+        what = "row {} has no label (it is NaN), and others have one"
+        what = what if np.isnan(numbers[row]) else "the label of row {} is not a finite number"
+        raise DataError(f"{path}: {what.format(row + 1)}")
     return numbers
 
 
