@@ -85,7 +85,8 @@ def parse_rows(
         Empty lines and ``qid:`` tokens that were skipped, and all lines read.
     """
     pos, end = U0, np.uint64(len(text))
-    m, z, width, unread, empty, queries, lines = 0, 0, 0, 0, 0, 0, 0
+    m = int(np.int64(0))  # for a literal 0 numba compiles a version of `_parse_label` of its own
+    z, width, unread, empty, queries, lines = 0, 0, 0, 0, 0, 0
     stopped = int(np.int64(-1))
     while pos < end and stopped < 0:
         pos = _skip_blanks(text, pos)
