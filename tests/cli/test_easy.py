@@ -148,7 +148,7 @@ def pressing_ctrl_c(monkeypatch: pytest.MonkeyPatch, where: object, name: str, a
 def test_an_interrupt_says_what_was_done_and_how_to_go_on(folder, monkeypatch):
     with monkeypatch.context() as pressed:
         choices(pressed, (1.0, 10.0), (1.0, 4.0))
-        pressing_ctrl_c(pressed, runs.CPath, "decisions", 4)  # chains: the second part of the second width
+        pressing_ctrl_c(pressed, runs, "decisions", 4)  # chains: the second part of the second width
         said = " ".join(done("easy", "train.svm", "--folds", "3", code=130).stderr.split())
     assert "interrupted while C and gamma were chosen, nothing was written; the best pair so far" in said
     assert not (folder / "train.svm.model").exists()
