@@ -195,7 +195,9 @@ class RunsDisplay(Display):
     def __init__(self, total: int, done: int) -> None:
         super().__init__()
         self.total, self.done, self._at = total, done, ""
-        self._to_do, self._begun = total - done, time.monotonic()
+        self._timed_from: tuple[float, int] | None = (
+            None  # when the first run ended, and how many were to do then
+        )
 
     def __enter__(self) -> Self:
         """Show how many runs are done."""
@@ -228,16 +230,20 @@ class RunsDisplay(Display):
         if self._bars is not None:
             return
         row, to_do = record.row, self.total - self.done
-        seconds = (time.monotonic() - self._begun) / max(1, self._to_do - to_do) * to_do
+        now = time.monotonic()
+        begun, first = self._timed_from = self._timed_from or (
+            now,
+            to_do,
+        )  # compiling belongs to the first run
+        time_left = (now - begun) / (first - to_do) * to_do if first > to_do > 0 else None
         said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
         if row.get("test_accuracy") is not None:
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
-        said += filter(
-            None, (promises.in_short([], [row["flags"] or ""]), f"{clock(seconds)} left" if to_do else "")
-        )
-        note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
+        said.append(promises.in_short([], [row.get("flags") or ""]))
+        said.append("" if time_left is None else f"{clock(time_left)} left")
+        note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(filter(None, said))}")
 
 
 @contextlib.contextmanager

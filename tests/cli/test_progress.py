@@ -81,18 +81,20 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
         "train_seconds": 1.25,
         "flags": "below_majority",
     }
-    with RunsDisplay(3, 1) as display:
+    with RunsDisplay(4, 1) as display:
+        display.ended(SimpleNamespace(cell=CELL, status="converged", row={"stop": "meb"}))
         display.ended(SimpleNamespace(cell=CELL, status="converged", row=row))
         row["relative_gap"] = 4.54
         display.ended(SimpleNamespace(cell=CELL, status="converged", row={**row, "flags": "weak_guarantee"}))
     shown = re.sub(r"\d+:\d\d left", "0:01 left", capsys.readouterr().err)
     told = [line.partition(f"{CELL.label}: ") for line in shown.splitlines()]
     assert [(first, end) for first, _, end in told] == [
+        ("[2/4] ", "converged"),  # compiling belongs to the first run: what is left is not known yet
         (
-            "[2/3] ",
+            "[3/4] ",
             "converged, 50.00 %, 1.25 s, fewer training rows right than the largest class has, 0:01 left",
         ),
-        ("[3/3] ", "stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s"),
+        ("[4/4] ", "stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s"),
     ]
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
     with Display() as display:
