@@ -195,9 +195,8 @@ class RunsDisplay(Display):
     def __init__(self, total: int, done: int) -> None:
         super().__init__()
         self.total, self.done, self._at = total, done, ""
-        self._timed_from: tuple[float, int] | None = (
-            None  # when the first run ended, and how many were to do then
-        )
+        #: When the first run ended, and how many were to do then; the first run compiles.
+        self._timed_from: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
         """Show how many runs are done."""
@@ -231,10 +230,7 @@ class RunsDisplay(Display):
             return
         row, to_do = record.row, self.total - self.done
         now = time.monotonic()
-        begun, first = self._timed_from = self._timed_from or (
-            now,
-            to_do,
-        )  # compiling belongs to the first run
+        begun, first = self._timed_from = self._timed_from or (now, to_do)
         time_left = (now - begun) / (first - to_do) * to_do if first > to_do > 0 else None
         said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
         if row.get("test_accuracy") is not None:
