@@ -50,9 +50,11 @@ class Settings:
     )
     sigma2: float | None = _setting(None, MODEL, "Instead of gamma: gamma = 1 / (2 sigma2).")
     width_rule: str | None = _setting(
-        None, PAPERS, "paper, inverse-distance or libcvm, for gamma.",
+        None,
+        PAPERS,
+        "paper, inverse-distance or libcvm, for gamma.",
         metavar="RULE",
-    )  # fmt: skip
+    )
     degree: int = _setting(3, MODEL, "Degree of the poly kernel.")
     coef0: float = _setting(1.0, MODEL, "Constant of the poly kernel.")
     kernel_parameters: Mapping[str, Any] = _setting(

@@ -125,9 +125,13 @@ def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
     tested = found["pairs"] >= LEAST_PAIRS
     found["p"] = math.nan
-    found.loc[tested, "p"] = holm([
-        wilcoxon(pairs["new"], pairs["old"]).p("two-sided") for _, pairs in grouped if len(pairs) >= LEAST_PAIRS
-    ])  # fmt: skip
+    found.loc[tested, "p"] = holm(
+        [
+            wilcoxon(pairs["new"], pairs["old"]).p("two-sided")
+            for _, pairs in grouped
+            if len(pairs) >= LEAST_PAIRS
+        ]
+    )
     change = found["new"] - found["old"]
     counts = change.abs().gt(math.log(margin) if time else margin) & ~(found["p"] >= ALPHA)
     better = np.where((change > 0) != time, "better", "worse")

@@ -172,13 +172,15 @@ def _html(table: Table) -> str:
         for place, head in enumerate((*table.label_heads, *table.heads))
     )
     bodies = "".join(
-        "<tbody>" + "".join(
+        "<tbody>"
+        + "".join(
             f"<tr>{''.join(f'<th scope=row>{html.escape(label)}</th>' for label in row.labels)}"
             f"{''.join(map(_entry, row.entries))}</tr>"
             for row in block
-        ) + "</tbody>"
+        )
+        + "</tbody>"
         for block in table.blocks()
-    )  # fmt: skip
+    )
     return (
         f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{heads}</tr></thead>{bodies}"
         f"</table></div>{_list(table.notes)}</figure>"

@@ -153,9 +153,12 @@ def different_data(frame: pd.DataFrame, alike: Sequence[str] = SAME_DATA) -> lis
             said.setdefault(
                 name,
                 f"different data under the name {shortened(name)}"
-                + (f": {one} in {places[0]}, {other} in {places[1]}" if places[0] != places[1]
-                   else f" in {places[0]}: {one}, then {other}"),
-            )  # fmt: skip
+                + (
+                    f": {one} in {places[0]}, {other} in {places[1]}"
+                    if places[0] != places[1]
+                    else f" in {places[0]}: {one}, then {other}"
+                ),
+            )
     return list(said.values())
 
 

@@ -147,11 +147,28 @@ def _markdown(table: Table) -> str:
 
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
-    "†": r"\textdagger{}", "¶": r"\P{}", "§": r"\S{}",
-    "‡": r"\textdaggerdbl{}", "—": "---", "…": r"\dots{}", "<": r"$<$", ">": r"$>$", "≥": r"$\ge$", "≤": r"$\le$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "†": r"\textdagger{}",
+    "¶": r"\P{}",
+    "§": r"\S{}",
+    "‡": r"\textdaggerdbl{}",
+    "—": "---",
+    "…": r"\dots{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "≥": r"$\ge$",
+    "≤": r"$\le$",
+}
 
 
 def latex_text(text: str) -> str:
@@ -175,14 +192,24 @@ def _latex(table: Table) -> str:
         body += [line([*map(latex_text, row.labels), *map(text, row.entries)]) for row in block]
     label = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-")
     notes = latex_text(" ".join(f"{note}." for note in table.notes))
-    return "\n".join([
-        "% \\usepackage{booktabs}", r"\begin{table}", r"\centering",
-        rf"\caption{{{latex_text(table.title)}}}", rf"\label{{tab:{label}}}",
-        rf"\begin{{tabular}}{{{'l' * len(table.label_heads)}{'r' * len(table.heads)}}}", r"\toprule",
-        line([latex_text(head) for head in (*table.label_heads, *table.heads)]), r"\midrule", *body,
-        r"\bottomrule", r"\end{tabular}", *([rf"\par\smallskip\footnotesize {notes}"] if notes else []),
-        r"\end{table}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "% \\usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex_text(table.title)}}}",
+            rf"\label{{tab:{label}}}",
+            rf"\begin{{tabular}}{{{'l' * len(table.label_heads)}{'r' * len(table.heads)}}}",
+            r"\toprule",
+            line([latex_text(head) for head in (*table.label_heads, *table.heads)]),
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *([rf"\par\smallskip\footnotesize {notes}"] if notes else []),
+            r"\end{table}",
+        ]
+    )
 
 
 def _csv(tables: Sequence[Table]) -> str:

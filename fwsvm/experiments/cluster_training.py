@@ -40,9 +40,14 @@ class RemoteRows:
     lacking = ""
 
     def __init__(
-        self, table: RemoteTable, test: LabelledRows | None, columns: dict[str, Any], notices: tuple[str, ...] = (),
-        *, zero_based: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        table: RemoteTable,
+        test: LabelledRows | None,
+        columns: dict[str, Any],
+        notices: tuple[str, ...] = (),
+        *,
+        zero_based: bool = False,
+    ) -> None:
         found = table.found
         shape = {"rows": found.rows, "features": found.features, "classes": len(found.classes)}
         self.table, self.test, self.columns = table, test, columns | shape

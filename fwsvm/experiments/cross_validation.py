@@ -93,9 +93,13 @@ class Fold:
 
 
 def cross_validate(
-    data: "Dataset | RemoteRows", settings: Settings, folds: int, watch: Watch | None = None,
-    *, chosen: Sequence[str] = (),
-) -> Iterator[Fold]:  # fmt: skip
+    data: "Dataset | RemoteRows",
+    settings: Settings,
+    folds: int,
+    watch: Watch | None = None,
+    *,
+    chosen: Sequence[str] = (),
+) -> Iterator[Fold]:
     """Train on all training rows but a fold and test on the fold, for each fold in turn; the settings' seed draws them.
 
     If ``data`` is not scaled yet (`fwsvm.data.load`), each fold scales by the ranges of the rows it trains on.

@@ -101,9 +101,14 @@ def predict(model: Model, table: LabelledRows, threads: int = 1, *, probability:
 
 
 def predict_pieces(
-    model: Model, pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]], data: str,
-    threads: int = 1, *, probability: bool = False, decision: bool = True,
-) -> Prediction:  # fmt: skip
+    model: Model,
+    pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]],
+    data: str,
+    threads: int = 1,
+    *,
+    probability: bool = False,
+    decision: bool = True,
+) -> Prediction:
     """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
 
     With each table come the notices of all up to its end; those with the last one are the last of the prediction's.

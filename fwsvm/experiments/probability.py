@@ -44,10 +44,15 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
 
 
 def with_probabilities(
-    X: RowMatrix, codes: np.ndarray, result: Result, settings: Settings, *, weights: np.ndarray | None = None,
+    X: RowMatrix,
+    codes: np.ndarray,
+    result: Result,
+    settings: Settings,
+    *,
+    weights: np.ndarray | None = None,
     watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Result:  # fmt: skip
+) -> Result:
     """Return a result whose machine has sigmoids; one whose status is interrupted, without them, if a fold was.
 
     Each fifth of the rows is decided on by a machine that was trained on the others, with the width of ``result`` and

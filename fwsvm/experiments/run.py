@@ -119,9 +119,14 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
 
 
 def run_one(
-    rows: TrainingRows, settings: Settings, watch: Watch | None = None, resolved: Resolved | None = None,
-    *, identity: Mapping[str, Any] | None = None, measure_training: bool = True,
-) -> tuple[Result, Row]:  # fmt: skip
+    rows: TrainingRows,
+    settings: Settings,
+    watch: Watch | None = None,
+    resolved: Resolved | None = None,
+    *,
+    identity: Mapping[str, Any] | None = None,
+    measure_training: bool = True,
+) -> tuple[Result, Row]:
     """Train, measure accuracies, and return the result and its row.
 
     An accuracy that cannot be computed is empty, and the message says why.
@@ -222,9 +227,13 @@ class ChainRun(NamedTuple):
 
 
 def run_chain(
-    data: Dataset, chain: Sequence[Settings], *, start: Callable[[int], Watch | None],
-    columns: ColumnStore | None = None, seconds_left: Callable[[], float] | None = None,
-) -> Iterator[ChainRun]:  # fmt: skip
+    data: Dataset,
+    chain: Sequence[Settings],
+    *,
+    start: Callable[[int], Watch | None],
+    columns: ColumnStore | None = None,
+    seconds_left: Callable[[], float] | None = None,
+) -> Iterator[ChainRun]:
     """Train for one C after another on the same rows, and yield each run in order, with its test accuracy.
 
     Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
@@ -316,9 +325,13 @@ def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row
 
 
 def run_cells(
-    cells: Sequence[Cell], resources: Resources, watch: CellWatch | None = None, dataset: Dataset | None = None,
-    on_start: Callable[[Cell], None] = lambda _: None, columns: ColumnStore | None = None,
-) -> Iterator[Record]:  # fmt: skip
+    cells: Sequence[Cell],
+    resources: Resources,
+    watch: CellWatch | None = None,
+    dataset: Dataset | None = None,
+    on_start: Callable[[Cell], None] = lambda _: None,
+    columns: ColumnStore | None = None,
+) -> Iterator[Record]:
     """Run the cells of a chain and yield their records in order; every cell gets one.
 
     Data is loaded by name unless ``dataset`` is given; its fingerprint must be the planned one. ``on_start`` is called

@@ -78,9 +78,14 @@ class SearchResult:
 
 
 def choose_width_and_penalty(
-    data: Dataset, settings: Settings, folds: int, *, seconds: float | None = None, watch: Watch | None = None,
+    data: Dataset,
+    settings: Settings,
+    folds: int,
+    *,
+    seconds: float | None = None,
+    watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
-) -> SearchResult:  # fmt: skip
+) -> SearchResult:
     """Try widths and penalties on folds of the training rows, or of a stratified sample of them if there are many.
 
     Parameters

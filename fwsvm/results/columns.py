@@ -151,9 +151,25 @@ COLUMNS: dict[str, Column] = {
 
 #: Without these a row cannot be placed or judged; all others may be absent, and are empty then.
 REQUIRED = (
-    "run_id", "experiment", "profile", "role", "status", "dataset", "data_sha256", "rows", "method", "kernel", "C",
-    "tolerance", "seed", "fold", "repetition", "test_accuracy", "train_seconds", "support_vectors",
-)  # fmt: skip
+    "run_id",
+    "experiment",
+    "profile",
+    "role",
+    "status",
+    "dataset",
+    "data_sha256",
+    "rows",
+    "method",
+    "kernel",
+    "C",
+    "tolerance",
+    "seed",
+    "fold",
+    "repetition",
+    "test_accuracy",
+    "train_seconds",
+    "support_vectors",
+)
 #: Columns of traces/<run id>.csv.
 TRACE_COLUMNS: dict[str, Column] = {
     "seconds": Column(NUMBER, "On the clock of the algorithm."),

@@ -260,10 +260,14 @@ def with_quadratic(
 
     def facts(view: View) -> list[Fact]:
         numbers = [
-            (f"{METHOD_NAMES[method]} on {view.title(dataset)}",
-             view.number(dataset, method, name, "quadratic"), view.number(dataset, method, name))
-            for dataset in on for method in methods
-        ]  # fmt: skip
+            (
+                f"{METHOD_NAMES[method]} on {view.title(dataset)}",
+                view.number(dataset, method, name, "quadratic"),
+                view.number(dataset, method, name),
+            )
+            for dataset in on
+            for method in methods
+        ]
         return [compare(a, b)._replace(where=where) for where, a, b in numbers if a and b]
 
     return lambda view: conclude(what, facts(view), show=show)

@@ -73,8 +73,11 @@ def _word(found: CheckResult | None) -> str:
 def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
     """Check the claims (all, or those whose names start with one of ``chosen``) on cells and printed numbers."""
     begins = tuple(map(by_author, chosen))
-    unknown = [name for name, begin in zip(chosen, begins, strict=True)
-               if not any(full.startswith(begin) for full in CLAIMS)]  # fmt: skip
+    unknown = [
+        name
+        for name, begin in zip(chosen, begins, strict=True)
+        if not any(full.startswith(begin) for full in CLAIMS)
+    ]
     if unknown:
         raise UsageError(f"no claim's name begins with {' or '.join(unknown)}; fwsvm claims lists them all")
     claims = [claim for name, claim in CLAIMS.items() if not begins or name.startswith(begins)]

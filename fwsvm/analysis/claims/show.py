@@ -11,8 +11,14 @@ from fwsvm.analysis.claims.evaluate import Verdict
 from fwsvm.analysis.tables import WIDTH, markdown_text, without_formula
 from fwsvm.papers import PAPERS
 
-HEADS = ("claim", "statement", "in the printed numbers", "as printed (protocol paper)", "as run (protocol fw-svms)",
-         "depends on")  # fmt: skip
+HEADS = (
+    "claim",
+    "statement",
+    "in the printed numbers",
+    "as printed (protocol paper)",
+    "as run (protocol fw-svms)",
+    "depends on",
+)
 
 
 def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
@@ -84,6 +90,16 @@ def _csv(verdicts: Sequence[Verdict]) -> str:
         claim, (printed, ours, as_run) = verdict.claim, _findings(verdict)
         turns = "; ".join(verdict.turns_on)
         records.append([claim.name, claim.place, claim.statement, *ours, *printed, *as_run, turns])
-    heads = ["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence",
-             "as_run_verdict", "as_run_evidence", "turns_on"]  # fmt: skip
+    heads = [
+        "claim",
+        "place",
+        "statement",
+        "verdict",
+        "evidence",
+        "printed_verdict",
+        "printed_evidence",
+        "as_run_verdict",
+        "as_run_evidence",
+        "turns_on",
+    ]
     return pd.DataFrame(records, columns=heads).map(without_formula).to_csv(index=False, lineterminator="\n")

@@ -171,10 +171,13 @@ def _window(runs: list[pd.DataFrame], window: int, column: str, *, last: bool) -
     """Return iterations (from the end for ``last``) and the runs' values there, NaN before a start."""
     grid = np.arange(window, dtype=float) + (not last)
     known = [run[run["objective"].notna()].sort_values("iteration") for run in runs]
-    values = np.array([
-        _last_known(run["iteration"], run[column], run["iteration"].iloc[-1] - grid if last else grid)
-        for run in known if len(run)
-    ]).reshape(-1, window)  # fmt: skip
+    values = np.array(
+        [
+            _last_known(run["iteration"], run[column], run["iteration"].iloc[-1] - grid if last else grid)
+            for run in known
+            if len(run)
+        ]
+    ).reshape(-1, window)
     reached = ~np.isnan(values).all(axis=0)
     return grid[reached], values[:, reached]
 

@@ -180,8 +180,14 @@ def finish_panel(
         (panel.axvline if which == "x" else panel.axhline)(1, color=INK, linewidth=0.8)
     scale_axis(panel, which, kind)
     if _is_noise(points, kind, by):
-        panel.text(0.02, 0.02, "differences below the noise (one standard deviation)",
-                   transform=panel.transAxes, fontsize=6, color=INK)  # fmt: skip
+        panel.text(
+            0.02,
+            0.02,
+            "differences below the noise (one standard deviation)",
+            transform=panel.transAxes,
+            fontsize=6,
+            color=INK,
+        )
 
 
 def _is_noise(cells: pd.DataFrame, kind: Measure, by: str) -> bool:

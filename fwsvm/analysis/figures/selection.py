@@ -39,8 +39,11 @@ def draw_selection(data: FigureData) -> list[Drawing]:
         table = _accuracies(every)
         if table.size > 1:
             here = (runs[["dataset", *SEARCH[2:]]] == [dataset, *of]).all(axis=1) & (runs["role"] == "final")
-            where = "".join(f", {name} {plain_label(named(value))}"
-                            for name, value in zip(SEARCH[2:], of, strict=True) if several[name])  # fmt: skip
+            where = "".join(
+                f", {name} {plain_label(named(value))}"
+                for name, value in zip(SEARCH[2:], of, strict=True)
+                if several[name]
+            )
             name = f"{labels[dataset]}, searched with {style_of(method, [method])['label']}{where}"
             drawings.append(
                 _heat_map(f"selection-{dataset}-{method}", name, table, _choice(runs[here], table))

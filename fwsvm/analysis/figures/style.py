@@ -119,15 +119,30 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
         colour, _, dashes = spare[place]
         marker = spare[(place + turn) % len(spare)][1]
     return {
-        "color": colour, "marker": marker, "linestyle": dashes, "markersize": 5, "linewidth": 1.4,
-        "label": METHOD_NAMES.get(method, plain_label(method)), "markeredgecolor": "white", "markeredgewidth": 0.5,
-    }  # fmt: skip
+        "color": colour,
+        "marker": marker,
+        "linestyle": dashes,
+        "markersize": 5,
+        "linewidth": 1.4,
+        "label": METHOD_NAMES.get(method, plain_label(method)),
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+    }
 
 
 def hollow(panel: "Axes", x: Any, y: Any, style: dict[str, Any]) -> None:
     """Mark points, in their method's style, as those of runs that were cut short."""
-    panel.plot(x, y, marker=style["marker"], linestyle="none", label="_hollow", markersize=6,
-               markerfacecolor="white", markeredgecolor=style["color"], markeredgewidth=1.2)  # fmt: skip
+    panel.plot(
+        x,
+        y,
+        marker=style["marker"],
+        linestyle="none",
+        label="_hollow",
+        markersize=6,
+        markerfacecolor="white",
+        markeredgecolor=style["color"],
+        markeredgewidth=1.2,
+    )
 
 
 def band(panel: "Axes", x: Any, low: Any, high: Any, style: dict[str, Any]) -> None:
@@ -148,8 +163,15 @@ def legend(figure: "Figure", axes: list["Axes"]) -> None:
         columns = max(1, min(room, 6, len(entries)))
         lines = math.ceil(len(entries) / columns)
         figure.set_figheight(figure.get_figheight() + 0.18 * max(0, lines - 4))
-        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns,
-                      frameon=False, fontsize=8, handlelength=2.6)  # fmt: skip
+        figure.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside upper center",
+            ncols=columns,
+            frameon=False,
+            fontsize=8,
+            handlelength=2.6,
+        )
 
 
 def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:

@@ -440,7 +440,12 @@ LAYOUTS = {
     for number, title, methods, kernel, measures in (
         (2, "test accuracy (%)", METHODS, "rbf", ("accuracy",)),
         (3, "training time (s)", METHODS, "rbf", ("time",)),
-        (8, "quadratic kernel, test accuracy (%) and training time (s)", METHODS[1:], "quadratic",
-         ("accuracy", "time")),
+        (
+            8,
+            "quadratic kernel, test accuracy (%) and training time (s)",
+            METHODS[1:],
+            "quadratic",
+            ("accuracy", "time"),
+        ),
     )
-}  # fmt: skip
+}

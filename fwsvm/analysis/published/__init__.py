@@ -16,8 +16,18 @@ from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.papers import PAPERS, by_author
 
 #: The methods as the papers spell them.
-METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
-         "scs": "SCS", "liblinear": "liblinear", "wolfe": "Wolfe", "pegasos": "Pegasos"}  # fmt: skip
+METHOD_NAMES = {
+    "cvm": "CVM",
+    "fw": "FW",
+    "mfw": "MFW",
+    "swap": "SWAP",
+    "swap-2o": "SWAP-2o",
+    "avsf": "AVSF",
+    "scs": "SCS",
+    "liblinear": "liblinear",
+    "wolfe": "Wolfe",
+    "pegasos": "Pegasos",
+}
 #: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
 DAGGER = "†"
 MADE_HERE = (
@@ -159,16 +169,18 @@ def cells(paper: str) -> pd.DataFrame:
 def _frandi() -> pd.DataFrame:
     accuracy, time = (table(f"003-table{number}").set_index("dataset") for number in (2, 3))
     rbf = [
-        pd.DataFrame({
-            "method": method.lower(),
-            "kernel": "rbf",
-            "test_accuracy_text": accuracy[f"{method}_acc"],
-            "test_accuracy_sd": accuracy[f"{method}_std"],
-            "train_seconds_text": time[f"{method}_time"],
-            "train_seconds_sd": time[f"{method}_std"],
-        }).reset_index()
+        pd.DataFrame(
+            {
+                "method": method.lower(),
+                "kernel": "rbf",
+                "test_accuracy_text": accuracy[f"{method}_acc"],
+                "test_accuracy_sd": accuracy[f"{method}_std"],
+                "train_seconds_text": time[f"{method}_time"],
+                "train_seconds_sd": time[f"{method}_std"],
+            }
+        ).reset_index()
         for method in ("CVM", "FW", "MFW")
-    ]  # fmt: skip
+    ]
     table8 = table("003-table8")
     columns = {
         "accuracy": "test_accuracy_text",
@@ -194,15 +206,17 @@ def _glasmachers() -> pd.DataFrame:
 def _zhang() -> pd.DataFrame:
     printed = table("004-table1")
     each = [
-        pd.DataFrame({
-            "dataset": printed["dataset"],
-            "method": method,
-            "kernel": "",
-            "test_accuracy_text": printed[f"{method}_acc"].map(_per_cent),
-            "train_seconds_text": printed[f"{method}_time_s"],
-        })[printed[f"{method}_acc"] != ""]
+        pd.DataFrame(
+            {
+                "dataset": printed["dataset"],
+                "method": method,
+                "kernel": "",
+                "test_accuracy_text": printed[f"{method}_acc"].map(_per_cent),
+                "train_seconds_text": printed[f"{method}_time_s"],
+            }
+        )[printed[f"{method}_acc"] != ""]
         for method in ("wolfe", "pegasos", "scs")
-    ]  # fmt: skip
+    ]
     return pd.concat(each, ignore_index=True)
 
 

@@ -106,8 +106,14 @@ def _array(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (
-        OSError, ValueError, EOFError, OverflowError,
-        TypeError, SyntaxError, RecursionError, tokenize.TokenError,  # of headers that are no dictionary
-    ) as error:  # fmt: skip
+        OSError,
+        ValueError,
+        EOFError,
+        OverflowError,
+        TypeError,
+        SyntaxError,
+        RecursionError,
+        tokenize.TokenError,  # of headers that are no dictionary
+    ) as error:
         said = " ".join(str(error).split())
         raise DataError(f"{path} is no complete .npy file of numbers or text: {said}") from None
