@@ -73,7 +73,7 @@ def test_it_is_recorded_said_and_marked(lock: Path, site: Site, cache: Path, tmp
     assert "first_use" in json.loads(again.stdout)["flags"]
     assert len(site.requests) == 1
     info = " ".join(done("data", "info", "tiny").stdout.split())
-    assert f"recorded on {file.recorded}" in info
+    assert f"recorded {file.recorded}" in info
     assert "first use" in info
     assert "first use" in done("data", "list").stdout
 

@@ -203,7 +203,7 @@ def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
         (("data", "lock", "overlapping-text"), "nothing to record: generated"),
         (("data", "lock", "w2a-drawn", "--offline"), "nothing to record: drawn"),
         (("check", "overlapping-text"), "its rows are in no file in LIBSVM's format"),
-        (("data", "info", "w2a-drawn"), "drawn by seed, in place of w2a: no published data set"),
+        (("data", "info", "w2a-drawn"), "drawn by seed: no published data set in place of w2a"),
         (("data", "path", "w2a-drawn"), "w2a-drawn is not available"),
     ],
 )
