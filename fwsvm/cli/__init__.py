@@ -34,7 +34,8 @@ SECTIONS = {
 #: Modules of several commands; every other command has one of its own name.
 MODULES = {
     "files": SECTIONS["Files"][1:],
-    "analysis": SECTIONS["Experiments"][1:],
+    "analysis": SECTIONS["Experiments"][1:4],
+    "reports": SECTIONS["Experiments"][4:],
     "about": SECTIONS["About"],
 }
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none

@@ -1,20 +1,26 @@
-"""``fwsvm table``, ``stats``, ``plot``, ``claims``, ``report``, ``compare`` and ``merge``: what results say."""
+"""``fwsvm table``, ``stats`` and ``plot``: what results say."""
 
-import os
 import re
-import shutil
-import sys
-from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from fwsvm import exit_codes
-from fwsvm.cli._lines import echo, has_cursor, tell
-from fwsvm.cli._options import FILE, FOLDER, PATH, FiniteFloat, NearestChoice
-from fwsvm.cli._outputs import refuse_overwriting_results
+from fwsvm.cli._lines import echo
+from fwsvm.cli._options import FOLDER, NearestChoice
+from fwsvm.cli._results import (
+    alpha_option,
+    emit,
+    emit_tables,
+    mixed_load_option,
+    read_results,
+    read_runs,
+    refuse_both,
+    refuse_where,
+    results_argument,
+    text_options,
+    where_option,
+)
 from fwsvm.errors import UsageError, listed, shortened, shown
 from fwsvm.plugins import entry_of
 
@@ -22,113 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fwsvm.analysis.comparisons import Design
-    from fwsvm.analysis.results import Results
-    from fwsvm.analysis.tables import Table
 
 #: A comma between names of methods, not one between the parameters of a method.
 BETWEEN = r",(?![^()]*\))"
-
-results_argument = click.argument("results", nargs=-1, type=PATH, metavar="[RESULTS]...")
-where_option = click.option(
-    "--where",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="Use only rows of runs.csv with this value; may be repeated: several values of a column are alternatives.",
-)
-mixed_load_option = click.option(
-    "--mixed-load",
-    is_flag=True,
-    help="Accept times measured under different loads or with shared kernel values.",
-)
-alpha_option = click.option(
-    "--alpha",
-    type=FiniteFloat(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Level of the critical difference.",
-)
-
-
-def text_options(*forms: str) -> Callable[[Any], Any]:
-    """Return options of a command that writes a text in one of these forms, the first being the default."""
-    kind = NearestChoice(forms)
-    each = (
-        click.option(
-            "--format", "-f", "form", type=kind, default=forms[0], show_default=True, help="How to write it."
-        ),
-        mixed_load_option,
-        where_option,
-        click.option("--out", "-o", type=FILE, help="Write to this file instead of stdout."),
-    )
-
-    def add(command: Any) -> Any:
-        for option in reversed(each):
-            command = option(command)
-        return command
-
-    return add
-
-
-def _read(paths: Sequence[Path], where: Sequence[str], out: Path | None = None) -> "Results":
-    """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
-    from fwsvm.analysis import results
-    from fwsvm.analysis.cells import some_read_as_sweeps
-
-    read = results.read(tuple(paths)).select(tuple(where))
-    if out is not None:
-        refuse_overwriting_results(read.folders, out, read=paths)
-    one_folder = read.frame["folder"].nunique() == 1
-    meant = "of runs of one setting the later count" if one_folder else "they are counted as one data set"
-    differ = [
-        f"{said}; {meant}: choose with --where data_sha256=..." for said in results.different_data(read.frame)
-    ]
-    tell((*read.notices, *differ, *some_read_as_sweeps(read.frame)))
-    return read
-
-
-def _runs(
-    paths: Sequence[Path], where: Sequence[str], *, mixed_load: bool, out: Path | None = None
-) -> "pd.DataFrame":
-    """Read the runs of result folders; unless ``mixed_load`` their times need equal load."""
-    from fwsvm.analysis.reported import refuse_mixed_load
-
-    frame = _read(paths, where, out).frame
-    if not mixed_load:
-        refuse_mixed_load(frame)
-    return frame
-
-
-def _emit(text: str, out: Path | None) -> None:
-    """Write the text to a file, atomically, or to stdout."""
-    from fwsvm.files.atomic import write_whole
-
-    if out is None:
-        click.echo(text, nl=not text.endswith("\n"))
-    else:
-        write_whole(out, text.encode())
-        click.echo(f"wrote {out}", err=True)
-
-
-def _emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
-    """Write tables in one form; on a terminal as wide as it is, the best in bold (but for https://no-color.org)."""
-    from fwsvm.analysis.tables import WIDTH, render
-
-    on_terminal = out is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if on_terminal else WIDTH
-    bold = on_terminal and has_cursor() and not os.environ.get("NO_COLOR")
-    _emit(render(tables, form, width=width, colour=bold), out)
-
-
-def _refuse_where(where: Sequence[str]) -> None:
-    """Raise UsageError if rows are to be chosen where no RESULTS have any."""
-    for given in where:
-        raise UsageError(f"--where {given}: it chooses among rows of RESULTS; name a folder, or leave it out")
-
-
-def _refuse_both(results: Sequence[Path], published: str | None) -> None:
-    """Raise UsageError unless exactly one of RESULTS and --published is given."""
-    if bool(results) == (published is not None):
-        raise UsageError("give either RESULTS folders or --published PAPER")
 
 
 @click.command()
@@ -173,7 +75,7 @@ def table(
         titles |= {name: each.title for name, each in MEASURES.items() if not each.derived}
         lines = [f"{name:22} {title}" for name, title in titles.items()]
         if out is not None:
-            _emit("\n".join(lines), out)
+            emit("\n".join(lines), out)
         else:
             for line in lines:
                 echo(line, 23)
@@ -183,17 +85,17 @@ def table(
             raise UsageError(
                 "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
             )
-        _refuse_where(where)
-        _emit_tables(known.draw_tables(None, layouts), form, out)
+        refuse_where(where)
+        emit_tables(known.draw_tables(None, layouts), form, out)
         return
-    runs = _read(results, where, out).frame
+    runs = read_results(results, where, out).frame
     chosen = known.tables_for(cells_of_runs(runs), layouts)
     if any(known.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)
     drawn = [
         each for some, names in chosen for each in known.draw_tables(some, names, with_published=published)
     ]
-    _emit_tables(drawn, form, out)
+    emit_tables(drawn, form, out)
 
 
 @click.command()
@@ -255,7 +157,7 @@ def stats(
     from fwsvm.analysis.results import matching
     from fwsvm.papers import PAPERS, by_author
 
-    _refuse_both(results, published)
+    refuse_both(results, published)
     if published is not None:
         published = by_author(published)
         cells = matching(published_cells(published), where)
@@ -263,7 +165,7 @@ def stats(
         source = f"printed in {PAPERS[published].cited}"
     else:
         timed = not measures or any(measure(name).timed for name in measures)
-        cells = cells_of_runs(_runs(results, where, mixed_load=mixed_load or not timed, out=out))
+        cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load or not timed, out=out))
         source = "means over repetitions of final runs"
     chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures, methods)
     of_frandi = chosen is papers.DESIGNS["frandi"]
@@ -280,7 +182,7 @@ def stats(
         drawn += [each for name, each in ours.items() if name in numbers or not numbers]
     elif of_frandi and published == "frandi" and not where:
         drawn.append(p003_tests.recomputed_table())
-    _emit_tables(drawn, form, out)
+    emit_tables(drawn, form, out)
 
 
 def _design(
@@ -406,7 +308,7 @@ def plot(
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.files import refuse_reference
 
-    _refuse_both(results, published)
+    refuse_both(results, published)
     folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
     if out is None:
         refuse_reference(folder)
@@ -418,7 +320,7 @@ def plot(
     if published is not None:
         source = figures.FigureData(matching(printed_cells(published), where), datasets=datasets)
     else:
-        runs = _runs(results, where, mixed_load=mixed_load)
+        runs = read_runs(results, where, mixed_load=mixed_load)
         source = figures.FigureData(cells_of_runs(runs), runs, datasets)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     drawings = figures.draw(
@@ -433,153 +335,3 @@ def plot(
             path = folder / f"{drawing.name}.{form}"
             write_whole(path, drawing.content(form))
             echo(f"{path}  {drawing.caption}", 2)
-
-
-@click.command()
-@results_argument
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="NAME",
-    help="Only claims whose names begin so: frandi, nanculef-web ...; may be repeated.",
-)
-@click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
-@text_options("terminal", "markdown", "csv")
-def claims(
-    results: tuple[Path, ...],
-    only: tuple[str, ...],
-    brief: bool,
-    form: str,
-    mixed_load: bool,
-    where: tuple[str, ...],
-    out: Path | None,
-) -> None:
-    """Check the papers' claims on RESULTS folders.
-
-    Each is reproduced, not reproduced or not run, and is printed with its numbers. It has three verdicts: in the
-    papers' printed numbers, some of which contradict their text; on runs as printed (protocol paper); and on runs as
-    the authors made theirs (protocol fw-svms). Runs of `fwsvm grid why` among RESULTS show the setting on which the
-    last verdict depends. Without RESULTS the printed numbers alone are looked at.
-    """
-    from fwsvm.analysis.cells import cells_of_runs
-    from fwsvm.analysis.claims import evaluate, show
-
-    if brief and form != "terminal":
-        raise UsageError(f"--summary is a sentence: leave out --format {form}")
-    if not results:
-        _refuse_where(where)
-    cells = cells_of_runs(_runs(results, where, mixed_load=mixed_load, out=out)) if results else None
-    verdicts = evaluate.check_claims(cells, only)
-    notes = evaluate.caveats(cells) if cells is not None else []
-    if brief and out is None:
-        echo(show.summary(verdicts), 0)
-    else:
-        _emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)
-
-
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
-@click.option("--out", "-o", type=FILE, help="Where to write it [default: report.html in the first DIR].")
-@mixed_load_option
-@where_option
-def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
-    """Write one HTML page of the results in the folders DIR.
-
-    The page says which method is the fastest and which the most accurate, how many runs are certified, and what is
-    uncertain or missing. It needs no network and no other file. Its tables sort. Figures need matplotlib: pip install
-    'fwsvm[plots]'.
-    """
-    from fwsvm.analysis.report import page
-    from fwsvm.files.atomic import write_whole
-    from fwsvm.results.files import refuse_reference
-
-    results = _read(folders, where, out)
-    first = folders[0]
-    path = out or (first if first.is_dir() else first.parent) / "report.html"
-    if out is None:
-        refuse_reference(path)
-    write_whole(path, page(results, mixed_load=mixed_load).encode())
-    click.echo(f"wrote {path}")
-    if find_spec("matplotlib") is None:
-        tell(["the page has no figures; drawing needs matplotlib: pip install 'fwsvm[plots]'"])
-
-
-@click.command()
-@click.argument("old", type=PATH)
-@click.argument("new", type=PATH)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    type=NearestChoice(["accuracy", "time"]),
-    help="Compare only this; may be repeated [default: both].",
-)
-@click.option(
-    "--accuracy-margin",
-    type=FiniteFloat(0, 100),
-    default=0.5,
-    show_default=True,
-    metavar="POINTS",
-    help="Smallest difference of accuracies that counts, in percentage points.",
-)
-@click.option(
-    "--time-margin",
-    type=FiniteFloat(1, min_open=True),
-    default=1.2,
-    show_default=True,
-    metavar="FACTOR",
-    help="Smallest ratio of times that counts.",
-)
-@text_options("terminal", "markdown", "latex", "csv")
-def compare(
-    old: Path,
-    new: Path,
-    measures: tuple[str, ...],
-    accuracy_margin: float,
-    time_margin: float,
-    form: str,
-    mixed_load: bool,
-    where: tuple[str, ...],
-    out: Path | None,
-) -> None:
-    """Say where NEW is better, the same or worse than OLD.
-
-    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
-    and repetition. Lines of six pairs or more are tested (Wilcoxon, Holm); the others are judged by the margin alone.
-    Times from different machines or loads are not compared.
-
-    Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
-    """
-    from fwsvm.analysis.compare import compare_results
-
-    margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
-    before, after = (_read((path,), where, out).frame for path in (old, new))
-    found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
-    tell(found.notices)
-    _emit_tables(found.tables, form, out)
-    for said in found.worse:
-        echo(f"worse: {said}", 2, err=True)
-    for names, side in ((found.only_old, old), (found.only_new, new)):
-        if names:
-            echo(f"only in {side}: {listed(names, '; ', 10)}", 2, err=True)
-    sys.exit(exit_codes.WORSE if found.worse else 0)
-
-
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
-@click.option("--out", "-o", required=True, type=FOLDER, help="New folder for the joined results.")
-@click.option(
-    "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."
-)
-def merge(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
-    """Join result folders into one.
-
-    Rows, traces, log and configuration of DIR... are joined. A run that several folders hold is written once. Different
-    code (fwsvm, commit), different data under one name, different configurations, and runs that disagree are refused
-    unless --allow-mixed, and then named.
-    """
-    from fwsvm.analysis import merge as joining
-
-    merged = joining.merge(folders, out, allow_mixed=allow_mixed)
-    tell(merged.notices)
-    click.echo(f"{out}: {merged.rows} runs")

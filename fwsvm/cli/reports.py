@@ -1,0 +1,173 @@
+"""``fwsvm claims``, ``report``, ``compare`` and ``merge``: whole folders of results."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from fwsvm import exit_codes
+from fwsvm.cli._lines import echo, tell
+from fwsvm.cli._options import FILE, FOLDER, PATH, FiniteFloat, NearestChoice
+from fwsvm.cli._results import (
+    emit,
+    emit_tables,
+    mixed_load_option,
+    read_results,
+    read_runs,
+    refuse_where,
+    results_argument,
+    text_options,
+    where_option,
+)
+from fwsvm.errors import UsageError, listed
+
+
+@click.command()
+@results_argument
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Only claims whose names begin so: frandi, nanculef-web ...; may be repeated.",
+)
+@click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
+@text_options("terminal", "markdown", "csv")
+def claims(
+    results: tuple[Path, ...],
+    only: tuple[str, ...],
+    brief: bool,
+    form: str,
+    mixed_load: bool,
+    where: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Check the papers' claims on RESULTS folders.
+
+    Each is reproduced, not reproduced or not run, and is printed with its numbers. It has three verdicts: in the
+    papers' printed numbers, some of which contradict their text; on runs as printed (protocol paper); and on runs as
+    the authors made theirs (protocol fw-svms). Runs of `fwsvm grid why` among RESULTS show the setting on which the
+    last verdict depends. Without RESULTS the printed numbers alone are looked at.
+    """
+    from fwsvm.analysis.cells import cells_of_runs
+    from fwsvm.analysis.claims import evaluate, show
+
+    if brief and form != "terminal":
+        raise UsageError(f"--summary is a sentence: leave out --format {form}")
+    if not results:
+        refuse_where(where)
+    cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load, out=out)) if results else None
+    verdicts = evaluate.check_claims(cells, only)
+    notes = evaluate.caveats(cells) if cells is not None else []
+    if brief and out is None:
+        echo(show.summary(verdicts), 0)
+    else:
+        emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@click.option("--out", "-o", type=FILE, help="Where to write it [default: report.html in the first DIR].")
+@mixed_load_option
+@where_option
+def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
+    """Write one HTML page of the results in the folders DIR.
+
+    The page says which method is the fastest and which the most accurate, how many runs are certified, and what is
+    uncertain or missing. It needs no network and no other file. Its tables sort. Figures need matplotlib: pip install
+    'fwsvm[plots]'.
+    """
+    from fwsvm.analysis.report import page
+    from fwsvm.files.atomic import write_whole
+    from fwsvm.results.files import refuse_reference
+
+    results = read_results(folders, where, out)
+    first = folders[0]
+    path = out or (first if first.is_dir() else first.parent) / "report.html"
+    if out is None:
+        refuse_reference(path)
+    write_whole(path, page(results, mixed_load=mixed_load).encode())
+    click.echo(f"wrote {path}")
+    if find_spec("matplotlib") is None:
+        tell(["the page has no figures; drawing needs matplotlib: pip install 'fwsvm[plots]'"])
+
+
+@click.command()
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    type=NearestChoice(["accuracy", "time"]),
+    help="Compare only this; may be repeated [default: both].",
+)
+@click.option(
+    "--accuracy-margin",
+    type=FiniteFloat(0, 100),
+    default=0.5,
+    show_default=True,
+    metavar="POINTS",
+    help="Smallest difference of accuracies that counts, in percentage points.",
+)
+@click.option(
+    "--time-margin",
+    type=FiniteFloat(1, min_open=True),
+    default=1.2,
+    show_default=True,
+    metavar="FACTOR",
+    help="Smallest ratio of times that counts.",
+)
+@text_options("terminal", "markdown", "latex", "csv")
+def compare(
+    old: Path,
+    new: Path,
+    measures: tuple[str, ...],
+    accuracy_margin: float,
+    time_margin: float,
+    form: str,
+    mixed_load: bool,
+    where: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Say where NEW is better, the same or worse than OLD.
+
+    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
+    and repetition. Lines of six pairs or more are tested (Wilcoxon, Holm); the others are judged by the margin alone.
+    Times from different machines or loads are not compared.
+
+    Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
+    """
+    from fwsvm.analysis.compare import compare_results
+
+    margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
+    before, after = (read_results((path,), where, out).frame for path in (old, new))
+    found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
+    tell(found.notices)
+    emit_tables(found.tables, form, out)
+    for said in found.worse:
+        echo(f"worse: {said}", 2, err=True)
+    for names, side in ((found.only_old, old), (found.only_new, new)):
+        if names:
+            echo(f"only in {side}: {listed(names, '; ', 10)}", 2, err=True)
+    sys.exit(exit_codes.WORSE if found.worse else 0)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@click.option("--out", "-o", required=True, type=FOLDER, help="New folder for the joined results.")
+@click.option(
+    "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."
+)
+def merge(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
+    """Join result folders into one.
+
+    Rows, traces, log and configuration of DIR... are joined. A run that several folders hold is written once. Different
+    code (fwsvm, commit), different data under one name, different configurations, and runs that disagree are refused
+    unless --allow-mixed, and then named.
+    """
+    from fwsvm.analysis import merge as joining
+
+    merged = joining.merge(folders, out, allow_mixed=allow_mixed)
+    tell(merged.notices)
+    click.echo(f"{out}: {merged.rows} runs")
