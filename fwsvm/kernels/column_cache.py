@@ -21,7 +21,7 @@ from fwsvm.kernels.sparse_tiles import (
     fill_block,
     no_left_block,
     threads_for,
-)  # fmt: skip
+)
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import below, stream
 

@@ -86,13 +86,20 @@ def sums_by_distances(
 
 
 def _add_some(
-    kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int, out: np.ndarray
-) -> None:  # fmt: skip
+    kernel: Any,
+    sources: Rows,
+    which: np.ndarray,
+    weights: np.ndarray,
+    rows: Rows,
+    threads: int,
+    out: np.ndarray,
+) -> None:
     work = (len(rows.values) + rows.height) * len(which)
     in_shares(
         lambda first, last: _add_range(kernel, sources, which, weights, rows, first, last, out),
-        rows.height, threads if work > COMPARED_PER_THREAD else 1,
-    )  # fmt: skip
+        rows.height,
+        threads if work > COMPARED_PER_THREAD else 1,
+    )
 
 
 @njit

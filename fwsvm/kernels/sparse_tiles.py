@@ -146,10 +146,15 @@ def _write_columns(tile, width, count, out, lines, first, height):
         for r in range(0, whole, 8):
             at, to = r * width + c, first + r
             a, b, c_, d, e, f, g, h = transpose(
-                load(tile, at), load(tile, at + width), load(tile, at + 2 * width), load(tile, at + 3 * width),
-                load(tile, at + 4 * width), load(tile, at + 5 * width), load(tile, at + 6 * width),
+                load(tile, at),
+                load(tile, at + width),
+                load(tile, at + 2 * width),
+                load(tile, at + 3 * width),
+                load(tile, at + 4 * width),
+                load(tile, at + 5 * width),
+                load(tile, at + 6 * width),
                 load(tile, at + 7 * width),
-            )  # fmt: skip
+            )
             store(flat, lines[c] * m + to, a)
             store(flat, lines[c + 1] * m + to, b)
             store(flat, lines[c + 2] * m + to, c_)
@@ -196,17 +201,27 @@ overload(threads_for)(lambda *_: threads_for)
 
 
 def fill_block(
-    kernel: Any, left_block: LeftBlock, width: int, rows: Rows, own: np.ndarray, block: np.ndarray, which: np.ndarray,
-    out: np.ndarray, lines: np.ndarray, threads: int,
-) -> None:  # fmt: skip
+    kernel: Any,
+    left_block: LeftBlock,
+    width: int,
+    rows: Rows,
+    own: np.ndarray,
+    block: np.ndarray,
+    which: np.ndarray,
+    out: np.ndarray,
+    lines: np.ndarray,
+    threads: int,
+) -> None:
     """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]``, on several threads where that is faster."""
     used, size, count = scatter(left_block, rows, own, block, width), len(which), len(block)
     in_shares(
         lambda first, last: fill_range(
             kernel, left_block, width, count, rows, own, which, first, last, out, lines
         ),
-        size, threads_for(rows, size, count, threads), TILE,
-    )  # fmt: skip
+        size,
+        threads_for(rows, size, count, threads),
+        TILE,
+    )
     clear(left_block, used)
 
 

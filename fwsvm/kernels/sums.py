@@ -100,8 +100,14 @@ def most_stored(rows: Rows) -> int:
 
 
 def _sums_of_dense(
-    kernel: Any, sources: Rows, own_sources: np.ndarray, weights: np.ndarray, rows: Rows, own: np.ndarray, threads: int
-) -> np.ndarray:  # fmt: skip
+    kernel: Any,
+    sources: Rows,
+    own_sources: np.ndarray,
+    weights: np.ndarray,
+    rows: Rows,
+    own: np.ndarray,
+    threads: int,
+) -> np.ndarray:
     out = np.zeros((weights.shape[1], rows.height))
     left_block = empty_dense_tiles(sources.height, sources.features, rows.values.dtype)
     pack_rows(left_block, sources, own_sources, 0)
@@ -119,9 +125,15 @@ def _sums_of_dense(
 
 
 def _sums_of_sparse(
-    kernel: Any, sources: Rows, own_sources: np.ndarray, which: np.ndarray, weights: np.ndarray, rows: Rows,
-    own: np.ndarray, threads: int,
-) -> np.ndarray:  # fmt: skip
+    kernel: Any,
+    sources: Rows,
+    own_sources: np.ndarray,
+    which: np.ndarray,
+    weights: np.ndarray,
+    rows: Rows,
+    own: np.ndarray,
+    threads: int,
+) -> np.ndarray:
     out = np.zeros((rows.height, weights.shape[1]))
     left_block = empty_left_block(sources)
     lines = np.zeros((weights.shape[1], WIDE))

@@ -323,7 +323,13 @@ def transpose(a, b, c, d, e, f, g, h):
     """Return the transpose of eight rows of eight, by three rounds of perfect shuffles."""
     for _ in range(3):
         a, b, c, d, e, f, g, h = (
-            _zip_low(a, e), _zip_high(a, e), _zip_low(b, f), _zip_high(b, f),
-            _zip_low(c, g), _zip_high(c, g), _zip_low(d, h), _zip_high(d, h),
-        )  # fmt: skip
+            _zip_low(a, e),
+            _zip_high(a, e),
+            _zip_low(b, f),
+            _zip_high(b, f),
+            _zip_low(c, g),
+            _zip_high(c, g),
+            _zip_low(d, h),
+            _zip_high(d, h),
+        )
     return a, b, c, d, e, f, g, h

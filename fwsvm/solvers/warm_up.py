@@ -95,8 +95,13 @@ def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
     to.
     """
     kinds = (
-        resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
-    )  # fmt: skip
+        resolved.method.name,
+        resolved.rule,
+        type(resolved.kernel),
+        resolved.search,
+        resolved.protocol,
+        resolved.stop,
+    )
     found = layouts(X)
     if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
         return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))

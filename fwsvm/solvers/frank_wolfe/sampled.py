@@ -282,9 +282,17 @@ _LINES = np.arange(WIDE)
 def _against_active(s: SimplexState, columns: ColumnCache, which: Any, width: int) -> None:
     active, some = int(s.now["active"][0]), np.ascontiguousarray(which)
     fill_block(
-        columns.kernel, columns.left_block, width, columns.rows, columns.own, some, s.active[:active], s.values, _LINES,
+        columns.kernel,
+        columns.left_block,
+        width,
+        columns.rows,
+        columns.own,
+        some,
+        s.active[:active],
+        s.values,
+        _LINES,
         columns.threads,
-    )  # fmt: skip
+    )
     columns.counts[EVALUATIONS] += len(which) * active
 
 

@@ -186,9 +186,13 @@ def thread_team(m: int, threads: int) -> ThreadTeam:
     shares = min(threads, m // ROWS_A_THREAD)
     words = CACHE_LINE * shares if shares > 1 else 0
     return ThreadTeam(
-        np.full(CACHE_LINE, NO_TASK, np.int64), np.zeros(words, np.int64), np.zeros(words, np.int64),
-        np.zeros(words, np.int64), np.zeros(words), np.zeros(1, TASK),
-    )  # fmt: skip
+        np.full(CACHE_LINE, NO_TASK, np.int64),
+        np.zeros(words, np.int64),
+        np.zeros(words, np.int64),
+        np.zeros(words, np.int64),
+        np.zeros(words),
+        np.zeros(1, TASK),
+    )
 
 
 @contextmanager

@@ -59,9 +59,17 @@ class GradientStorage:
     """
 
     def __init__(
-        self, rule: Any, resolved: Resolved, rows: Rows, plus: int, penalties: np.ndarray, stream: tuple[int, ...],
-        search: Search, dtype: type, shared: SharedColumns | None,
-    ) -> None:  # fmt: skip
+        self,
+        rule: Any,
+        resolved: Resolved,
+        rows: Rows,
+        plus: int,
+        penalties: np.ndarray,
+        stream: tuple[int, ...],
+        search: Search,
+        dtype: type,
+        shared: SharedColumns | None,
+    ) -> None:
         self.rule, self.resolved, self.rows, self.stream = rule, resolved, rows, stream
         self.shared = shared
         cache = self._cache(search, dtype, shared)
