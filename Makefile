@@ -121,7 +121,7 @@ METHODS_003 := --where method=cvm --where method=fw --where method=mfw
 AS_PRINTED_AND_SWAP := $(FRANK_WOLFE) swap
 AS_RUN_AND_SWAP := $(AS_RUN) swap-as-run
 OF_ONE_KIND = $(if $(filter %-as-run,$*),$(AS_RUN_AND_SWAP),$(AS_PRINTED_AND_SWAP))
-LENDERS = $(addprefix --reuse $(RESULTS)/,$(filter-out $*,$(OF_ONE_KIND)))
+LENDERS = $(addprefix --reuse ,$(wildcard $(addprefix $(RESULTS)/,$(filter-out $*,$(OF_ONE_KIND)))))
 # Runs as the authors made theirs, and those that change one of their settings at a time, where they have been made.
 RAN_003 = $(wildcard $(addprefix $(RESULTS)/,$(AS_RUN) 003-quadratic-as-run 003-c-sweep-as-run why))
 RAN_000 = $(wildcard $(addprefix $(RESULTS)/,swap-as-run stand-ins-as-run 003-quadratic-as-run why))

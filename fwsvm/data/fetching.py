@@ -249,7 +249,9 @@ def mismatch(file: RawFile, path: Path) -> str | None:
 def _remedy(search: Search, has_urls: bool) -> str:
     """Return the end of a sentence: what was tried in vain, and what the user can do."""
     name, offline = search.entry.name, search.options.offline
-    tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
+    tried = "; ".join(dict.fromkeys(search.tried)) or (
+        "it is not here" if has_urls else "no address is known"
+    )
     fetch_it = f"`fwsvm data fetch {name}`, " if offline and has_urls else ""
     return (
         f"{' (offline)' if offline else ''}: {tried}. To get it: {fetch_it}`fwsvm data add {name} FILE` "

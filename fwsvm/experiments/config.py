@@ -107,6 +107,10 @@ class _Trials:
         name, known = entry.get("name") or entry.get("train"), lockfile.read()
         if name is None or {"name", "train"} <= {*entry}:
             raise self._error("an entry of datasets needs either name or train", "datasets", entry)
+        if entry.get("test") is not None and entry.get("test_fraction") is not None:
+            raise self._error(
+                "test and test_fraction exclude each other", "test_fraction", entry["test_fraction"]
+            )
         if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
             hint = nearest(name, known.entries, "`fwsvm data list` shows all names")
             said = f"{name}: neither a file nor a name in datasets.lock; {hint}"

@@ -80,7 +80,8 @@ def sums_by_distances(
     lines = np.ascontiguousarray(weights, dtype=np.float64)
     which = np.ascontiguousarray(which, dtype=np.int64)
     for at in range(0, len(which), WIDE):  # a compiled call hears of no interrupt
-        phases.inside("kernel values", at / len(which))
+        if at:
+            phases.inside("kernel values", at / len(which))
         _add_some(kernel, sources, which[at : at + WIDE], lines[at : at + WIDE], rows, threads, out)
     return out
 

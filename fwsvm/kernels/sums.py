@@ -114,7 +114,8 @@ def _sums_of_dense(
     lines = np.ascontiguousarray(weights.T, dtype=np.float64)
     step = max(1, UNINTERRUPTED * threads // max(1, len(weights)) // HEIGHT) * HEIGHT
     for start in range(0, rows.height, step):
-        phases.inside("kernel values", start / rows.height)
+        if start:
+            phases.inside("kernel values", start / rows.height)
         count = min(step, rows.height - start)
 
         def add(first: int, last: int, start: int = start) -> None:
@@ -143,7 +144,8 @@ def _sums_of_sparse(
         add_range(kernel, left_block, rows, own, lines, first, last, out)
 
     for first in range(0, len(which), WIDE):
-        phases.inside("kernel values", first / len(which))
+        if first:
+            phases.inside("kernel values", first / len(which))
         some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
         lines[:, : len(some)] = weights[first : first + WIDE].T
         lines[:, len(some) :] = 0.0

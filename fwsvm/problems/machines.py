@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm import phases
 from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
 from fwsvm._memory import require
 from fwsvm.errors import RangeError, UsageError
@@ -143,6 +144,7 @@ def _decisions(
         if not all_finite(given.values):
             raise UsageError(NOT_FINITE)
         sources, rows = narrowed(vectors, given)
+        phases.inside("rows", some.start / X.shape[0])
         for c in range(K):
             mine = [p for p, pair in enumerate(pairs) if c in pair]
             which = np.arange(ends[c], ends[c + 1])

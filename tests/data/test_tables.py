@@ -154,6 +154,9 @@ def test_a_csv_file_without_a_header(tmp_path, cache):
         data.load(path)
     with pytest.raises(UsageError, match="has no column 'species'; it has 3 columns"):
         data.load(path, label="species")
+    path.write_text("length,width,species\n")
+    with pytest.raises(DataError, match="has no rows: its only line is a header"):
+        data.load(path, label="species")
 
 
 def test_rows_of_a_csv_file_to_predict(tmp_path):

@@ -169,6 +169,11 @@ def test_mistakes_are_named_by_file_line_and_key(tmp_path: Path, text: str, line
         ("digits", "{name: digits, methods: cvm}", ":2: methods of digits must be one of fw,"),
         ("wdbc, digits", "wbdc", ":2: wbdc: neither a file nor a name in datasets.lock; did you mean 'wdbc'"),
         ("digits", "{test: rows.svm}", ":2: an entry of datasets needs either name or train"),
+        (
+            "digits",
+            "{train: rows.svm, test: rows.svm, test_fraction: 0.2}",
+            ":2: test and test_fraction exclude each other",
+        ),
         ("name: trial\n", "", ": the key 'name' is missing"),
         ("name: trial", "name: ../x", ":1: name must be text of letters"),
         ("name: trial", "extends: none.yaml", ": there is no file"),

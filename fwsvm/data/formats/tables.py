@@ -65,6 +65,8 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
         next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), []) for line in lines
     )
     header = any(not _is_number(one) and _is_number(two) for one, two in zip(first, second, strict=False))
+    if not any(map(str.strip, second)) and not any(map(_is_number, first)):
+        raise DataError(f"{path} has no rows: its only line is a header")
     names = [name.strip() for name in first] if header else []
     found: ColumnKey | None = None
     if label is not None:
