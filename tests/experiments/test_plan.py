@@ -113,6 +113,21 @@ def test_reported_runs_stand_alone_and_differ_in_their_seeds(experiment: Experim
     assert len(chains) == 3
 
 
+def test_reported_runs_are_open_until_their_search_is_done_and_then_have_its_parameters(
+    experiment: Experiment,
+) -> None:
+    (data,) = experiment.datasets
+    row = {"status": "converged", "flags": "", "test_accuracy": "0.5"}
+    cells = [cell for chain in searched(experiment) for cell in chain]
+    rows = {cell.run_id: row for cell in cells}
+    some = dict(list(rows.items())[1:])
+    for known, state in ((some, "open"), (rows, "to do")):
+        planned = plan.planned_runs(experiment, {data: FACTS}, known)
+        finals = [run for run in planned if run.cell.role == "final"]
+        assert {run.state for run in finals} == {state}
+    assert {(run.cell.settings.C, run.cell.settings.sigma2) for run in finals} == {(1.0, 8.0)}
+
+
 def test_settings_with_several_values_make_all_combinations(tmp_path: Path) -> None:
     found = of(tmp_path, "methods: [fw, liblinear]\nC: [1, 2]\ngamma: [0.1, 1]")
     points = [
