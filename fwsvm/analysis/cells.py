@@ -16,21 +16,59 @@ from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError, listed, shortened
 from fwsvm.status import SEVERITY
 
+#: Several values of C for what is alike in these are a sweep.
+SWEPT_PROBLEM = ["experiment", "profile", "dataset", "method", "kernel", "tolerance"]
+
 
 def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
 
     Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run), ``runs``,
     ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a
-    run short, so its time is a lower bound), ``finite`` (all numbers are), ``void`` (in words, why the results promise
-    little, see `fwsvm.promises`), ``first_use`` (the data file has no published checksum). Of a run of several
-    subproblems that was cut short only the costs count, since it has no model for the remaining subproblems.
+    run short, so its time is a lower bound), ``minimised`` (the primal, or R on the simplex), ``finite`` (all numbers
+    are), ``void`` (in words, why the results promise little, see `fwsvm.promises`), ``first_use`` (the data file has
+    no published checksum). Of a run of several subproblems that was cut short only the costs count, since it has no
+    model for the remaining subproblems.
     """
     rows = final_rows(frame)
     if rows.empty:
         raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
-    groups = rows.groupby(SETTING, dropna=False, sort=False)
-    return with_short_method_names(pd.DataFrame([_cell(group, key) for key, group in groups]))
+    cell = rows.groupby(SETTING, dropna=False, sort=False).ngroup()
+    cells = rows.loc[~cell.duplicated(), SETTING].reset_index(drop=True)
+    done, cut = rows["status"].isin(DONE), rows["status"] == "time_limit"
+    in_part = cut_in_part(rows["status"], rows["subproblems"])
+    numbers = rows[MEASURED_COLUMNS].astype(float)
+    numbers[~done] = np.nan
+    numbers.loc[in_part, [name for name in MEASURED_COLUMNS if name not in BOUND_COLUMNS]] = np.nan
+    grouped = numbers.groupby(cell)
+    with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
+        means, deviations = grouped.mean(), grouped.std()
+    deviations = deviations.mask((grouped.max() == grouped.min()) & (grouped.count() > 1), 0.0)
+    sizes = rows[["rows", "features", "classes", "subproblems"]].groupby(cell).max()
+    counts = rows["status"].groupby(cell).value_counts().unstack(fill_value=0)
+    present = [str(status) for status in SEVERITY if status in counts]  # the worst first
+    counts = counts[present]
+    finite = ~done | np.array([*map(promises.is_finite, rows["objective"], rows["flags"])])
+    known = done & rows["objective"].notna()
+    primal = (rows["objective"] == rows["primal"])[known].groupby(cell).all()
+    by_rule = rows[rows["status"].isin(["converged", "sampled_stop"])].groupby(cell)
+    void = {place: promises.in_short([*some["relative_gap"]], [*some["flags"]]) for place, some in by_rule}
+    whole = (done & ~in_part).groupby(cell).sum()
+    cells = pd.concat([cells, means, deviations.add_suffix("_sd"), sizes], axis=1).assign(
+        runs=counts.sum(axis=1),
+        used=whole.where(whole > 0, done.groupby(cell).sum()),
+        status=counts.gt(0).idxmax(axis=1),
+        statuses=[
+            ", ".join(f"{line[name]} {name}" for name in reversed(present) if line[name])
+            for line in counts.to_dict("records")
+        ],
+        censored=cut.groupby(cell).any(),
+        minimised=primal.map({True: "primal", False: "R"}).reindex(cells.index, fill_value=""),
+        finite=finite.groupby(cell).all(),
+        void=pd.Series(void, dtype=object).reindex(cells.index, fill_value=""),
+        first_use=rows["flags"].str.contains(promises.FIRST_USE).groupby(cell).any(),
+    )
+    return with_short_method_names(cells)
 
 
 def with_short_method_names(cells: pd.DataFrame) -> pd.DataFrame:
@@ -44,41 +82,6 @@ def with_short_method_names(cells: pd.DataFrame) -> pd.DataFrame:
         method=cells["method"].where(~alone, split[0]),
         parameters=split[2].str.rstrip(")").where(alone, ""),
     )
-
-
-def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
-    finished = group[group["status"].isin(DONE)]
-    in_part = cut_in_part(finished["status"], finished["subproblems"])
-    numbers = finished[MEASURED_COLUMNS].astype(float)
-    others = [column for column in MEASURED_COLUMNS if column not in BOUND_COLUMNS]
-    numbers.loc[in_part, others] = np.nan
-    with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
-        means, deviations = numbers.mean(), numbers.std()
-    deviations = deviations.mask((numbers.max() == numbers.min()) & (numbers.count() > 1), 0.0)
-    counts = group["status"].value_counts()
-    present = [str(status) for status in SEVERITY if status in counts.index]  # the worst first
-    by_rule = finished[finished["status"].isin(["converged", "sampled_stop"])]
-    known = finished[finished["objective"].notna()]
-    return {
-        **dict(zip(SETTING, key, strict=True)),
-        **means,
-        **deviations.add_suffix("_sd"),
-        **group[["rows", "features", "classes", "subproblems"]].max(),
-        "runs": len(group),
-        "used": len(finished) - int(in_part.sum()) * (not in_part.all()),
-        "status": present[0],
-        "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
-        "censored": bool((finished["status"] == "time_limit").any()),
-        # the objective is the primal, or R on the simplex
-        "minimised": ""
-        if known.empty
-        else "primal"
-        if (known["objective"] == known["primal"]).all()
-        else "R",
-        "finite": all(map(promises.is_finite, finished["objective"], finished["flags"])),
-        "void": promises.in_short(by_rule["relative_gap"].tolist(), by_rule["flags"].tolist()),
-        "first_use": any(promises.FIRST_USE in flags.split() for flags in group["flags"]),
-    }
 
 
 def cut_in_part(status: "pd.Series[str]", subproblems: "pd.Series[float]") -> "pd.Series[bool]":
@@ -103,7 +106,7 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     if values:
         name, some = next(iter(values.items()))
         typed = [shlex.quote(f"{name}={value}") for value in some if value != EMPTY][:1]
-        example = " or --where ".join(map(shortened, [*typed, *([f"{name}="] if EMPTY in some else [])]))
+        example = " or --where ".join([*typed, *([f"{name}="] if EMPTY in some else [])])
     raise ResultsError(
         f"several results for {place}: {choices or 'the same setting twice'}; choose with --where {example}"
     )
@@ -112,10 +115,7 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
 def several_kinds(cells: pd.DataFrame) -> str:
     """Return in words the profiles and protocols of finished cells of which there are several, or ''."""
     finished = cells[cells["used"] > 0]
-    kinds = {
-        name: [named(value) for value in finished[name].unique() if value != ""]
-        for name in ("profile", "protocol")
-    }
+    kinds = {name: [each for each in finished[name].unique() if each] for name in ("profile", "protocol")}
     return "; ".join(
         f"several {name}s: {listed(some, ', ', 8)}" for name, some in kinds.items() if len(some) > 1
     )
@@ -132,8 +132,8 @@ def sweeps(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is the penalty
-    problem = ["experiment", "profile", "dataset", "method", "kernel", "tolerance"]
-    return cells.groupby(problem, dropna=False)["C"].transform(lambda c: c.nunique(dropna=False))
+    values = cells["C"].fillna(-1.0)  # an empty C is a value too
+    return values.groupby([cells[name] for name in SWEPT_PROBLEM], dropna=False).transform("nunique")
 
 
 def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -175,15 +175,13 @@ def some_read_as_sweeps(frame: pd.DataFrame) -> list[str]:
     """
     rows = frame[(frame["role"] == "final") & frame["status"].isin(DONE)]
     said = []
-    for (experiment, *_), here in rows.groupby(
-        ["experiment", "profile", "kernel", "tolerance"], dropna=False
-    ):
+    experiment = ["experiment", "profile", "kernel", "tolerance"]
+    for (name, *_), here in rows.groupby(experiment, dropna=False):
         counts = here.groupby(["dataset", "method"])["C"].nunique()
-        several = counts[counts > 1].reset_index()
+        several = counts[counts > 1].index
         if len(several) and (counts == 1).any():
-            names = listed(f"{cell['dataset']}/{cell['method']}" for cell in several.to_dict("records"))
             said.append(
-                f"{shortened(str(experiment))}: several values of C for {names}, and one for the others; "
-                "comparisons at one C leave these out; choose with --where C=VALUE"
+                f"{shortened(str(name))}: several values of C for {listed(map('/'.join, several))}, and one for the "
+                "others; comparisons at one C leave these out; choose with --where C=VALUE"
             )
     return said

@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import cut_in_part
+from fwsvm.analysis.measures import counted
+from fwsvm.analysis.names import short_names
 from fwsvm.analysis.reported import REPEATED, final_rows, refuse_mixed_load
-from fwsvm.analysis.results import DONE, different_data
+from fwsvm.analysis.results import DONE
 from fwsvm.analysis.statistics import holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
-from fwsvm.errors import ResultsError
+from fwsvm.errors import ResultsError, shortened
 from fwsvm.status import SEVERITY
 
 SETTING = ["kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
@@ -64,16 +66,18 @@ def compare_results(
     every[key] = every[key].astype(object).where(every[key].notna(), "")  # '' is like itself, as NaN is not
     varying = [name for name in key[2:] if every.groupby(key[:2])[name].nunique().gt(1).any()]
     every["setting"] = [
-        ", ".join(f"{name.removesuffix('_set')} {row[name]}" for name in varying if row[name] != "")
-        for row in every.to_dict("records")
+        ", ".join(f"{str(name).removesuffix('_set')} {value}" for name, value in row.items() if value != "")
+        for row in every[varying].to_dict("records")
     ]
-    place = [*key, *REPEATED, "setting"]
+    every["line"] = (every["dataset"] + " " + every["method"] + " " + every["setting"]).str.rstrip()
     before, after = (every[every["folder"] == side] for side in ("old", "new"))
-    both = before.merge(after, on=place, suffixes=("_old", "_new"))
+    both = before.merge(after, on=[*key, *REPEATED, "setting", "line"], suffixes=("_old", "_new"))
     if both.empty:
         raise ResultsError("no run is in both results: data sets, methods or settings differ")
+    other = both.loc[both["data_sha256_old"] != both["data_sha256_new"], "dataset"].unique()
     notices = [
-        f"{said}; differences there may come from the data" for said in different_data(every, place[:-1])
+        f"different data under the name {shortened(name)}; differences there may come from the data"
+        for name in other
     ]
     if "time" in measures and not mixed_load:
         try:
@@ -81,23 +85,16 @@ def compare_results(
         except ResultsError as error:
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
-    lines = {name: found for name in measures if len(found := _lines(both, name, margins[name]))}
-    worse = [
-        f"{name} {line.dataset} {line.method} {line.setting}".rstrip()
-        for name, found in lines.items()
-        for line in found[found["verdict"] == "worse"].itertuples()
-    ]
-    names = [
-        set(side["dataset"] + " " + side["method"] + side["setting"].map(lambda one: one and f" ({one})"))
-        for side in (before, after)
-    ]
-    return Comparison(
-        tuple(_table(found, name, margins[name]) for name, found in lines.items()),
-        (*_worse_endings(both), *worse),
-        tuple(sorted(names[0] - names[1])),
-        tuple(sorted(names[1] - names[0])),
-        tuple(notices),
-    )
+    tables, worse = [], _worse_endings(both)
+    for name in measures:
+        lines = _lines(both, name, margins[name])
+        if len(lines):
+            tables.append(_table(lines, name, margins[name]))
+            bad = lines.loc[lines["verdict"] == "worse", LINE]
+            worse += [" ".join((name, *line)).rstrip() for line in bad.itertuples(index=False, name=None)]
+    names = [{*side["line"]} for side in (before, after)]
+    only_old, only_new = (tuple(sorted(some)) for some in (names[0] - names[1], names[1] - names[0]))
+    return Comparison(tuple(tables), tuple(worse), only_old, only_new, tuple(notices))
 
 
 def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
@@ -120,17 +117,12 @@ def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
     means = known.groupby(LINE, sort=False)[["old", "new"]].mean().reset_index()
     per_method = means.groupby(LINE[1:])["dataset"].transform("size")
     over_all = means.assign(dataset="all " + per_method.astype(str))[per_method >= LEAST_PAIRS]
-    every = pd.concat([known, over_all])
-    grouped = every.groupby(LINE, sort=False)
+    grouped = pd.concat([known, over_all]).groupby(LINE, sort=False)
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
     tested = found["pairs"] >= LEAST_PAIRS
     found["p"] = math.nan
     found.loc[tested, "p"] = holm(
-        [
-            wilcoxon(pairs["new"], pairs["old"]).p("two-sided")
-            for _, pairs in grouped
-            if len(pairs) >= LEAST_PAIRS
-        ]
+        [wilcoxon(some["new"], some["old"]).p("two-sided") for _, some in grouped if len(some) >= LEAST_PAIRS]
     )
     change = found["new"] - found["old"]
     counts = change.abs().gt(math.log(margin) if time else margin) & ~(found["p"] >= ALPHA)
@@ -139,19 +131,19 @@ def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
 
 
 def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
-    time = name == "time"
+    time, names = name == "time", short_names(lines["dataset"])
     rows = []
-    for line in lines.to_dict("records"):
-        old, new = (math.exp(line[side]) if time else 100 * line[side] for side in ("old", "new"))
-        change = (
-            Entry(f"x{new / old:.3g}", value=new / old)
-            if time
-            else Entry(f"{new - old:+.2f}", value=new - old)
+    for dataset, method, setting, pairs, *both, p, verdict in lines.itertuples(index=False, name=None):
+        old, new = (math.exp(value) if time else 100 * value for value in both)
+        change, form = (new / old, "{:.3g}") if time else (new - old, "{:.2f}")
+        entries = (
+            *(Entry(form.format(value), value=value) for value in (old, new)),
+            Entry(f"x{change:.3g}" if time else f"{change:+.2f}", value=change),
+            Entry(str(pairs)),
+            Entry("" if math.isnan(p) else f"{p:.3f}", value=p),
+            Entry(verdict),
         )
-        sides = [Entry(f"{value:.3g}" if time else f"{value:.2f}", value=value) for value in (old, new)]
-        p = Entry("" if math.isnan(line["p"]) else f"{line['p']:.3f}", value=line["p"])
-        entries = (*sides, change, Entry(str(line["pairs"])), p, Entry(line["verdict"]))
-        rows.append(Row(tuple(line[label] for label in LINE), entries))
+        rows.append(Row((names[dataset], method, setting), entries))
     counts = ", ".join(f"{(lines['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
     notes = (
         f"{counts}; a change below {f'a factor of {margin:g}' if time else f'{100 * margin:g} points'} counts as same",
@@ -165,9 +157,9 @@ def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
 def _worse_endings(both: pd.DataFrame) -> list[str]:
     """Return a sentence for each way in which runs end worse than before: by a severer status."""
     order = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
-    worse = both[both["status_new"].map(order).fillna(-1) < both["status_old"].map(order).fillna(-1)]
-    ways = worse.groupby([worse["dataset"] + " " + worse["method"], "status_old", "status_new"]).size()
+    worse = both[both["status_new"].map(order) < both["status_old"].map(order)]
+    ways = worse.groupby(["line", "status_old", "status_new"]).size().reset_index()
     return [
-        f"{name}: {count} {'run' if count == 1 else 'runs'} {after}, previously {before}"
-        for name, before, after, count in ways.reset_index().itertuples(index=False, name=None)
+        f"{name}: {counted(count, 'run')} {after}, previously {before}"
+        for name, before, after, count in ways.itertuples(index=False, name=None)
     ]

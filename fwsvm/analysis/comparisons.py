@@ -15,7 +15,7 @@ import pandas as pd
 from fwsvm.analysis import published, statistics
 from fwsvm.analysis.cells import unique_cells, without_sweeps
 from fwsvm.analysis.measures import BOUND_COLUMNS, Measure, measure
-from fwsvm.analysis.names import method_names
+from fwsvm.analysis.names import method_names, short_name
 from fwsvm.analysis.statistics import Friedman, Wilcoxon, friedman, holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
 from fwsvm.errors import ResultsError, listed, shortened
@@ -193,7 +193,7 @@ def method_matrix(
     A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
     """
     chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
-    if kind.name == "objective" and "minimised" in chosen and len({*chosen["minimised"]} - {""}) > 1:
+    if kind.name == "objective" and len({*chosen["minimised"]} - {""}) > 1:
         raise ResultsError(
             "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
             "choose methods of one kind, or accuracy or time"
@@ -206,9 +206,8 @@ def method_matrix(
         if reasons:
             left_out[str(dataset)] = reasons[0]
     usable = chosen[~chosen["dataset"].isin(left_out)]
-    order = dict.fromkeys(usable["dataset"])
-    values = usable.pivot_table(index="dataset", columns="method", values=kind.column)
-    return values.reindex(index=list(order), columns=methods).astype(float), left_out
+    values = usable.set_index(["dataset", "method"])[kind.column].unstack(sort=False)
+    return values.reindex(columns=methods).astype(float), left_out
 
 
 def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -> str:
@@ -217,10 +216,9 @@ def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -
         return f"{method} was not run"
     value = cell[kind.column]
     if pd.isna(value):
-        ended = cell["used"] and not cell["censored"] and cell["status"] != "time_limit"
-        lacking = f"no {kind.title.partition(' (')[0]}"
-        return f"{method}: {lacking if ended else cell['statuses']}"
-    if not math.isfinite(value) or not cell.get("finite", True):
+        ended = cell["used"] and not cell["censored"]
+        return f"{method}: " + (f"no {kind.title.partition(' (')[0]}" if ended else str(cell["statuses"]))
+    if not math.isfinite(value) or not cell["finite"]:
         return f"{method}: numbers that are not finite"
     return f"{method} stopped at its time limit" * bool(kind.column in BOUND_COLUMNS and cell["censored"])
 
@@ -228,7 +226,7 @@ def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -
 def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
     overall = [_friedman_table(compared, source) for compared in evaluation.compared]
-    return [*overall, _wilcoxon_table(evaluation, source), _conclusions(evaluation)]
+    return [*overall, _wilcoxon_table(evaluation, source), conclusions(evaluation, "Conclusions")]
 
 
 def _friedman_table(compared: OverallComparison, source: str) -> Table:
@@ -262,38 +260,32 @@ def _friedman_table(compared: OverallComparison, source: str) -> Table:
 def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:
     """Return one line per hypothesis: rank sum, p-values one- and two-sided, and Holm's adjustment."""
     rows = []
-    left_out: dict[str, str] = {}
-    for h, test, p, p_holm, lacking in evaluation.tested:
+    for h, test, p, p_holm, _ in evaluation.tested:
         one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else p
         texts = (str(test.n), str(test.zeros), f"{test.W:g}", h.alternative)
         entries = (*map(Entry, texts), *map(p_entry, (one_sided, test.p("two-sided"), p_holm)))
         rows.append(Row((h.measure, " - ".join(method_names([h.first, h.second]).values())), entries))
-        left_out |= lacking
     notes = (
         f"{evaluation.design.place}; {source}",
         _H1,
         f"Wilcoxon signed ranks: {statistics.WILCOXON}",
-        *_left_out(left_out),
+        *left_out(evaluation),
         *evaluation.lacking,
     )
     heads = ("N", "zeros", "W", "H1", "p one-sided", "p two-sided", "p Holm")
     return Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes)
 
 
-def _conclusions(evaluation: Evaluation) -> Table:
-    """Return what follows at the levels 0.01, 0.05 and 0.1, without adjustment."""
+def conclusions(evaluation: Evaluation, title: str) -> Table:
+    """Return what becomes of each null hypothesis at the levels 0.01, 0.05 and 0.1, without adjustment."""
     rows = []
     for h, _, p, *_ in evaluation.tested:
         stands = p > max(LEVELS)
-        rows.append(Row((h.measure, "H0 stands: " * stands + h.sentence(stands=stands)), decisions(p)))
+        entries = tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
+        rows.append(Row((h.measure, "H0 stands: " * stands + h.sentence(stands=stands)), entries))
     heads = tuple(f"{level:g}" for level in LEVELS)
     note = f"H0 at significance levels {', '.join(heads)}; {evaluation.design.place}; p-values not adjusted"
-    return Table("Conclusions", ("measure", "conclusion"), heads, tuple(rows), (f"{note}, as in the papers",))
-
-
-def decisions(p: float) -> tuple[Entry, ...]:
-    """Return what becomes of H0 at each of `LEVELS`."""
-    return tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
+    return Table(title, ("measure", "conclusion"), heads, tuple(rows), (f"{note}, as in the papers",))
 
 
 def p_entry(p: float) -> Entry:
@@ -306,6 +298,11 @@ def probability(p: float) -> str:
     return f"{p:.4f}" if p >= 1e-2 else f"{p:.3e}"
 
 
+def left_out(evaluation: Evaluation) -> list[str]:
+    """Return which data sets the tests of pairs left out, in words."""
+    return _left_out(dict(item for one in evaluation.tested for item in one.left_out.items()))
+
+
 def _left_out(left_out: Mapping[str, str]) -> list[str]:
-    said = ", ".join(f"{published.title(name)} ({reason})" for name, reason in left_out.items())
+    said = ", ".join(f"{short_name(name)} ({reason})" for name, reason in left_out.items())
     return [f"left out: {said}"] * bool(said)

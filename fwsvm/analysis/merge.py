@@ -6,65 +6,64 @@ counts, as in the experiment itself.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis.results import DONE, configurations, different_data, result_folders, settings
+from fwsvm.analysis.measures import counted
+from fwsvm.analysis.results import DONE, SAME_DATA, configurations, result_folders, settings
 from fwsvm.errors import ResultsError, listed, shortened
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
 from fwsvm.results.files import OF_FOLDER, bytes_of, present
-from fwsvm.results.reading import keep_latest, read_runs, records
+from fwsvm.results.reading import read_runs, records
 
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
 
-Row = dict[str, str]
 
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The result of a merge: rows written, and sentences about rows that were dropped or mixed."""
-
-    rows: int
-    notices: tuple[str, ...]
-
-
-def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Merged:
+def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tuple[int, list[str]]:
     """Write one folder with the runs, traces, log and configuration of all ``paths``.
+
+    Returns the number of rows written, and sentences about rows that were dropped or mixed.
 
     Raises ResultsError if ``out`` already has results, or (unless ``allow_mixed``) if code, data, configurations or
     the results of one run differ.
     """
-    folders = {inside: _rows(inside) for path in paths for inside in result_folders(path)}
+    folders = list(dict.fromkeys(inside for path in paths for inside in result_folders(path)))
     for name in OF_FOLDER:
         if present(out / name):
             raise ResultsError(
                 f"{out}: already contains {name}; name a new folder with --out, or delete what an interrupted "
                 "merge has left there"
             )
-    every = pd.concat([frame.assign(folder=str(folder)) for folder, frame in folders.items()]).fillna("")
+    every = pd.concat(map(_rows, folders), ignore_index=True).fillna("")
+    # finished rows first, then by folder, of each the latest
+    place = every["folder"].map({str(folder): place for place, folder in enumerate(folders)})
+    order = every.assign(open=~every["status"].isin(DONE), place=place, line=-every.index)
+    order = order.sort_values(["open", "place", "line"])
+    kept = order.drop_duplicates("run_id").set_index("run_id").loc[every["run_id"].unique()].reset_index()
+    digests = every["data_sha256"].replace("", None).groupby([every[name] for name in SAME_DATA])
+    other_data = every[(digests.transform("nunique") > 1) & (every["data_sha256"] != "")]
     configured = [
         (folder, path, {key: value for key, value in settings(path).items() if key not in MACHINE_KEYS})
         for folder in folders
         for path in configurations(folder)
     ]
-    kept, disagreeing = _once_each(folders)
     mixed = [
-        *_mixed_code(every),
-        *different_data(every),
+        *_mixed(every, "fwsvm", every["fwsvm"].map(lambda _: "rows of different versions")),
+        *_mixed(every, "commit", every["commit"].map(lambda _: "rows of different code")),
+        *_mixed(other_data, "data_sha256", "different data under the name " + other_data["dataset"]),
         *_mixed_configurations(configured),
-        *disagreeing,
+        *_disagreeing(order.loc[~order["open"], every.columns]),
     ]
     if mixed and not allow_mixed:
         raise ResultsError(
             f"{listed(mixed, '; ')}; merge only what belongs together, or accept with --allow-mixed"
         )
-    for run_id, (_, folder) in kept.items():
-        trace = folder / "traces" / f"{run_id}.csv"
+    for run_id, folder in zip(kept["run_id"], kept["folder"], strict=True):
+        trace = Path(folder) / "traces" / f"{run_id}.csv"
         if trace.exists():
             write_whole(out / "traces" / trace.name, bytes_of(trace))
     logs = [bytes_of(folder / "log.jsonl") for folder in folders if (folder / "log.jsonl").exists()]
@@ -76,14 +75,11 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
             write_whole(out / name, bytes_of(path))
             written.append(content)
-    columns = [name for name in every.columns if name != "folder"]
-    joined = pd.DataFrame([row for row, _ in kept.values()], columns=columns).fillna("")
-    write_whole(
-        out / "runs.csv", joined.to_csv(index=False, lineterminator="\n").encode()
-    )  # the folder is whole
-    repeated = len(every) - len(kept)
-    dropped = [f"{repeated} rows were repeats of a run and are written once"] if repeated else []
-    return Merged(len(kept), (*mixed, *dropped))
+    text = kept[every.columns.drop("folder")].to_csv(index=False, lineterminator="\n")
+    write_whole(out / "runs.csv", text.encode())  # the folder is whole
+    repeats = len(every) - len(kept)
+    dropped = [f"{counted(repeats, 'repeated row')} of the same runs left out"] if repeats else []
+    return len(kept), [*mixed, *dropped]
 
 
 def _rows(folder: Path) -> pd.DataFrame:
@@ -94,19 +90,18 @@ def _rows(folder: Path) -> pd.DataFrame:
         raise ResultsError(
             f"{folder / 'runs.csv'}: the last line is incomplete; run that experiment again first"
         )
-    return table.frame
+    return table.frame.assign(folder=str(folder))
 
 
-def _mixed_code(every: pd.DataFrame) -> Iterator[str]:
-    """Yield what to say if the rows come from different versions of the code."""
-    for column in ("fwsvm", "commit"):
-        places = every.groupby(column, sort=False)["folder"].unique()
+def _mixed(rows: pd.DataFrame, column: str, names: "pd.Series[str]") -> Iterator[str]:
+    """Yield for each name of rows that differ in a column the folders of each value."""
+    for name, here in rows.groupby(names, sort=False):
+        places = here.groupby(column, sort=False)["folder"].unique()
         if len(places) > 1:
-            said = listed(
-                f"{shortened(str(value)) or 'unknown'} in {listed(where, ' and ')}"
-                for value, where in places.items()
+            each = (
+                f"{str(value)[:12] or 'unknown'} in {listed(some, ' and ')}" for value, some in places.items()
             )
-            yield f"rows of different code: {column} {said}"
+            yield f"{name}: {listed(each)}"
 
 
 def _mixed_configurations(configurations: Sequence[tuple[Path, Path, dict[str, Any]]]) -> Iterator[str]:
@@ -121,20 +116,12 @@ def _mixed_configurations(configurations: Sequence[tuple[Path, Path, dict[str, A
             yield f"different configurations in {where} and {folder}: {listed(map(shortened, unlike))}"
 
 
-def _once_each(folders: dict[Path, pd.DataFrame]) -> tuple[dict[str, tuple[Row, Path]], list[str]]:
-    """Return each run once with its folder, and which runs contradict each other."""
-    kept: dict[str, tuple[Row, Path]] = {}
-    disagreeing = []
-    for folder, frame in folders.items():
-        latest: dict[str, Row] = {}
-        for row in records(frame):
-            keep_latest(latest, row)
-        for run_id, row in latest.items():
-            if run_id not in kept or kept[run_id][0]["status"] not in DONE:
-                kept[run_id] = row, folder
-                continue
-            before, where = kept[run_id]
-            if row["status"] in DONE and (unlike := contradictions(before, row)):
-                place = f"run {run_id} ({shortened(row['dataset'])}, {shortened(row['method'])})"
-                disagreeing.append(f"{place} is not the same in {where} and {folder}: {listed(unlike)}")
-    return kept, disagreeing
+def _disagreeing(finished: pd.DataFrame) -> Iterator[str]:
+    """Yield which runs contradict each other, by the row of each folder that counts there."""
+    counting = finished.drop_duplicates(["run_id", "folder"])
+    for run_id, rows in counting[counting.duplicated("run_id", keep=False)].groupby("run_id", sort=False):
+        first, *others = records(rows.drop(columns="folder"))
+        for folder, other in zip(rows["folder"].iloc[1:], others, strict=True):
+            if unlike := contradictions(first, other):
+                place = f"run {run_id} ({shortened(first['dataset'])}, {shortened(first['method'])})"
+                yield f"{place} is not the same in {rows['folder'].iloc[0]} and {folder}: {listed(unlike)}"

@@ -6,14 +6,14 @@ A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and `
 import functools
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis.measures import named, plain
-from fwsvm.errors import ResultsError, UsageError, shortened, shown
+from fwsvm.analysis.measures import counted, named, plain
+from fwsvm.errors import ResultsError, UsageError, listed, shortened, shown
 from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
 from fwsvm.results.files import bytes_of, no_results, present, unreadable
@@ -30,11 +30,11 @@ class Results:
 
     frame: pd.DataFrame
     folders: tuple[Path, ...]
-    notices: tuple[str, ...] = field(default=())
+    notices: tuple[str, ...]
 
-    def select(self, where: Sequence[str]) -> "Results":
-        """Return the rows that satisfy the conditions, see `matching`."""
-        return Results(matching(self.frame, where), self.folders, self.notices)
+
+#: Rows alike in these are of one version of their data.
+SAME_DATA = ["experiment", "profile", "role", "dataset", "seed", "fold", "repetition"]
 
 
 def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
@@ -43,26 +43,21 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
     left = frame
     for condition in where:
         column, equals, value = condition.partition("=")
-        if not equals or column not in left.columns:
+        if not equals or column not in frame:
             raise UsageError(f"--where {condition}: give COLUMN=VALUE with a column of runs.csv")
         matched = _matches(frame[column], value, condition)
-        found[column] = found[column] | matched if column in found else matched
+        found[column] = found.get(column, False) | matched
         left = frame[functools.reduce(operator.and_, found.values())]
         if left.empty or not matched.any():
-            held = sorted({named(v) for v in frame[column].unique()})
-            more = f" and {len(held) - 12} more" if len(held) > 12 else ""
-            raise UsageError(
-                f"--where {condition}: no row is left; "
-                f"{column} holds {', '.join(map(shortened, held[:12]))}{more}"
-            )
+            held = listed((shortened(named(v)) for v in sorted(frame[column].unique())), most=12)
+            raise UsageError(f"--where {condition}: no row is left; {column} holds {held}")
     return left
 
 
-UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
+def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
+    """Read result folders, runs.csv files, or folders of result folders; return the rows that satisfy ``where``.
 
-
-def read(paths: Iterable[Path]) -> Results:
-    """Read result folders, runs.csv files, or folders of result folders.
+    Of a data set whose file has changed only the rows of its latest version are returned.
 
     Raises ResultsError naming file, line and remedy when a file is absent or damaged.
     """
@@ -79,16 +74,35 @@ def read(paths: Iterable[Path]) -> Results:
             )
     if not frames:
         raise UsageError("name at least one results folder")
-    return Results(pd.concat(frames, ignore_index=True), tuple(folders), tuple(notices))
+    rows = matching(pd.concat(frames, ignore_index=True), where)
+    older = _older_data(rows)
+    if older.any():
+        names = listed(map(shortened, rows.loc[older, "dataset"].unique()))
+        notices.append(
+            f"{counted(older.sum(), 'row')} of an older version of the data ({names}) left out; "
+            "--where data_sha256=... chooses another version"
+        )
+    return Results(rows[~older], tuple(folders), tuple(notices))
+
+
+def _older_data(frame: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which rows ran on data that were replaced under the same name; rows without data have no digest."""
+    known = frame[frame["data_sha256"] != ""].sort_values("started_utc", kind="stable")
+    latest = known.groupby(SAME_DATA, dropna=False)["data_sha256"].transform("last")
+    older = known["data_sha256"] != latest
+    return older.reindex(frame.index, fill_value=False)
+
+
+UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
 
 
 def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list[str]]:
     """Return the protocol of each run of a folder, and what to say of configurations that cannot be read.
 
-    It is what the experiment's configuration has for the run's method, else for its data set, else for all; '' where it
-    has none, or the folder has no configuration. `UNKNOWN` is that of runs of an experiment whose configuration is not
-    among those of the folder. Runs without one that looked at all rows, or whose experiment has a configuration without
-    one, ran under the default protocol.
+    Rows of older schemas have it in their configuration: for the run's method, else for its data set, else for all; ''
+    where it has none, or the folder has no configuration. `UNKNOWN` is that of runs of an experiment whose
+    configuration is not among those of the folder. Runs without one that looked at all rows, or whose experiment has a
+    configuration without one, ran under the default protocol.
     """
     found, notices = frame["search"].map({"full": "default"}).fillna(""), []
     paths = configurations(folder)
@@ -102,13 +116,14 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
         own = frame["experiment"] == str(content.get("name"))
         configured |= own
         found = found.mask(own & (frame["search"] != ""), "default")
-        if isinstance(content.get("protocol"), str):
-            found = found.mask(own, content["protocol"])
-        for column, of in (("dataset", "datasets"), ("method", "methods")):
-            names = frame[column].astype(str).str.split("(", n=1).str[0].str.strip()
-            for entry in content[of] if isinstance(content.get(of), list) else ():
-                if isinstance(entry, dict) and isinstance(entry.get("protocol"), str):
-                    found = found.mask(own & (names == str(entry.get("name"))), entry["protocol"])
+        entries = [("experiment", content)]
+        entries += [
+            (column, each) for column in ("dataset", "method") for each in content.get(f"{column}s") or ()
+        ]
+        for column, entry in entries:
+            if isinstance(entry, dict) and "protocol" in entry:
+                names = frame[column].astype(str).str.split("(").str[0].str.strip()
+                found = found.mask(own & (names == str(entry.get("name"))), str(entry["protocol"]))
     found = frame["protocol"].where(frame["protocol"] != "", found)
     return found.mask(~configured & (found == ""), UNKNOWN), notices
 
@@ -132,34 +147,6 @@ def settings(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict | None):
         raise ResultsError(f"{path}: a mapping of settings belongs here, not {shown(content)}")
     return content or {}
-
-
-#: Rows alike in these must have seen the same data.
-SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
-
-
-def different_data(frame: pd.DataFrame, alike: Sequence[str] = SAME_DATA) -> list[str]:
-    """Return a sentence for each data set of which rows that are ``alike`` have seen different data.
-
-    ``frame`` has rows of runs.csv and the column ``folder``. Rows that ran on no data have no digest.
-    """
-    rows = frame.loc[frame["data_sha256"] != "", [*alike, "data_sha256", "folder"]].drop_duplicates()
-    said: dict[str, str] = {}
-    for _, here in rows.groupby([*alike], dropna=False, sort=False):
-        if here["data_sha256"].nunique() > 1:
-            first = here.drop_duplicates("data_sha256").head(2)
-            name, places = str(first["dataset"].iloc[0]), first["folder"].tolist()
-            one, other = (digest[:12] for digest in first["data_sha256"])
-            said.setdefault(
-                name,
-                f"different data under the name {shortened(name)}"
-                + (
-                    f": {one} in {places[0]}, {other} in {places[1]}"
-                    if places[0] != places[1]
-                    else f" in {places[0]}: {one}, then {other}"
-                ),
-            )
-    return list(said.values())
 
 
 def result_folders(path: Path) -> list[Path]:

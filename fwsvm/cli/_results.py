@@ -66,15 +66,10 @@ def read_results(paths: Sequence[Path], where: Sequence[str], out: Path | None =
     from fwsvm.analysis import results
     from fwsvm.analysis.cells import some_read_as_sweeps
 
-    read = results.read(tuple(paths)).select(tuple(where))
+    read = results.read(paths, where)
     if out is not None:
         refuse_overwriting_results(read.folders, out, read=paths)
-    one_folder = read.frame["folder"].nunique() == 1
-    meant = "of runs of one setting the later count" if one_folder else "they are counted as one data set"
-    differ = [
-        f"{said}; {meant}: choose with --where data_sha256=..." for said in results.different_data(read.frame)
-    ]
-    tell((*read.notices, *differ, *some_read_as_sweeps(read.frame)))
+    tell((*read.notices, *some_read_as_sweeps(read.frame)))
     return read
 
 

@@ -124,7 +124,7 @@ def table(
     "numbers",
     type=NearestChoice(["5", "6", "7"]),
     multiple=True,
-    help="Only this table of Frandi et al., ours beside the printed one; may be repeated.",
+    help="Only this table of Frandi et al.; may be repeated.",
 )
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @alpha_option
@@ -146,13 +146,13 @@ def stats(
 
     The tests are those of Friedman, Iman and Davenport, Nemenyi, and Wilcoxon with Holm's correction. Means over
     repetitions of the final runs in RESULTS are compared; every number is printed with its convention. With the design
-    of Frandi et al. (2013) its Tables 5, 6 and 7 stand beside ours. With --published frandi its printed Tables 5 and 6
-    are checked against its Tables 2 and 3.
+    of Frandi et al. (2013) its Tables 5 and 6 stand beside ours, and with --published frandi beside what its own
+    Tables 2 and 3 give.
     """
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.cells import cells_of_runs, several_kinds
     from fwsvm.analysis.measures import measure
-    from fwsvm.analysis.papers import p003_tests
+    from fwsvm.analysis.papers import p003
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
     from fwsvm.papers import PAPERS, by_author
@@ -169,19 +169,15 @@ def stats(
         source = "means over repetitions of final runs"
     chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures, methods)
     of_frandi = chosen is papers.DESIGNS["frandi"]
-    if numbers and (not of_frandi or published is not None):
-        raise UsageError(
-            "--table shows RESULTS under the design of Frandi et al.: leave out --published and --design"
-        )
+    if numbers and not of_frandi:
+        raise UsageError("--table is of the design of Frandi et al.: leave out --design")
     if several := several_kinds(cells[cells["method"].isin(chosen.methods)]):
         source += f"; {several}"
     evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
     drawn = [] if numbers else comparisons.tables(evaluation, source)
-    if of_frandi and published is None:
-        ours = p003_tests.tables(evaluation)
-        drawn += [each for name, each in ours.items() if name in numbers or not numbers]
-    elif of_frandi and published == "frandi" and not where:
-        drawn.append(p003_tests.recomputed_table())
+    if of_frandi:
+        tables = p003.test_tables(evaluation)
+        drawn += [tables[number] for number in numbers or ("5", "6")]
     emit_tables(drawn, form, out)
 
 
@@ -309,6 +305,8 @@ def plot(
     from fwsvm.results.files import refuse_reference
 
     refuse_both(results, published)
+    for kind in kinds:
+        entry_of(figures.KINDS, "figure", kind)
     folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
     if out is None:
         refuse_reference(folder)

@@ -46,8 +46,7 @@ def claims(
 
     Each is reproduced, not reproduced or not run, and is printed with its numbers. It has three verdicts: in the
     papers' printed numbers, some of which contradict their text; on runs as printed (protocol paper); and on runs as
-    the authors made theirs (protocol fw-svms). Runs of `fwsvm grid why` among RESULTS show the setting on which the
-    last verdict depends. Without RESULTS the printed numbers alone are looked at.
+    the authors made theirs (protocol fw-svms). Without RESULTS the printed numbers alone are looked at.
     """
     from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.analysis.claims import evaluate, show
@@ -167,7 +166,8 @@ def merge(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
     unless --allow-mixed, and then named.
     """
     from fwsvm.analysis import merge as joining
+    from fwsvm.analysis.measures import counted
 
-    merged = joining.merge(folders, out, allow_mixed=allow_mixed)
-    tell(merged.notices)
-    click.echo(f"{out}: {merged.rows} runs")
+    rows, notices = joining.merge(folders, out, allow_mixed=allow_mixed)
+    tell(notices)
+    click.echo(f"{out}: {counted(rows, 'run')}")

@@ -49,7 +49,7 @@ def series(datasets, seconds: dict[str, list[float]], cut: dict[str, set[str]] |
 
 def view(*rows) -> View:
     """Return the view of some rows."""
-    return View(cells_of(*rows).to_dict("records"), METHODS)
+    return View(cells_of(*rows), METHODS)
 
 
 def verdict(rows, name: str):
@@ -62,7 +62,7 @@ def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
     verdicts = check_claims(None)
     assert {v.claim.paper for v in verdicts} == {"nanculef", "glasmachers", "frandi", "zhang"}
     assert {v.claim.name for v in verdicts if v.printed and not v.printed.holds} == CONTRADICTED
-    assert all(v.word == "not run" for v in verdicts)
+    assert all(v.words[1] == "not run" for v in verdicts)
     assert all(v.printed for v in verdicts if v.claim.printed), "a printed claim must be decidable"
 
 
@@ -140,7 +140,7 @@ def test_times_of_different_experiments_are_never_compared() -> None:
 def test_a_doubled_cell_stops_the_claims_that_read_it_alone() -> None:
     rows = series(ADULT, {"cvm": [2] * 7, "mfw": [1] * 7})
     rows += [row(dataset="w1a", method="mfw", tolerance=t) for t in (0.1, 0.01)]
-    assert verdict(rows, "003-adult-mfw-faster").word == "reproduced"
+    assert verdict(rows, "003-adult-mfw-faster").words[1] == "reproduced"
     with pytest.raises(ResultsError, match="several results for w1a, mfw: tolerance"):
         verdict(rows, "003-web-faster")
 
@@ -153,8 +153,8 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
             for C, t in zip((1, 16, 256), times, strict=True)
         ]
 
-    assert verdict(swept((9, 3, 2), (4, 2, 1)), "003-C-faster").word == "reproduced"
-    assert verdict(swept((1, 2, 3), (4, 5, 6)), "003-C-faster").word == "not reproduced"
+    assert verdict(swept((9, 3, 2), (4, 2, 1)), "003-C-faster").words[1] == "reproduced"
+    assert verdict(swept((1, 2, 3), (4, 5, 6)), "003-C-faster").words[1] == "not reproduced"
     cut = swept((10, 5, 10), (10, 6, 4))
     assert "in 1 of 1 comparisons" in verdict(cut, "003-C-faster").ours.evidence
     assert "FW is faster than CVM in 1 of 2" in verdict(cut, "003-C-below-cvm").ours.evidence
@@ -163,7 +163,7 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
 @pytest.mark.parametrize(("part", "word"), [(0.6, "reproduced"), (0.3, "not reproduced")])
 def test_support_sets_of_sixty_per_cent(part: float, word: str) -> None:
     rows = [row(dataset=d, method=m, rows=1000, support_vectors=1000 * part) for d in ADULT for m in METHODS]
-    assert verdict(rows, "003-adult-support").word == word
+    assert verdict(rows, "003-adult-support").words[1] == word
 
 
 def linear(liblinear: list[float], avsf: list[float], cut=(), dataset: str = "covtype", **more):
@@ -186,15 +186,15 @@ def linear(liblinear: list[float], avsf: list[float], cut=(), dataset: str = "co
 def test_a_deadline_that_both_missed_says_nothing_of_the_one_that_finished() -> None:
     both = linear([9], [9], {("liblinear", 0), ("avsf", 0)}, "a9a")
     alone = linear([9], [1], {("liblinear", 0)})
-    assert verdict([*both, *alone], "002-avsf-finishes").word == "reproduced"
-    assert verdict(both, "002-avsf-finishes").word == "not run"
+    assert verdict([*both, *alone], "002-avsf-finishes").words[1] == "reproduced"
+    assert verdict(both, "002-avsf-finishes").words[1] == "not run"
 
 
 @pytest.mark.parametrize(("objective", "word"), [(100.5, "reproduced"), (103, "not reproduced")])
 def test_same_solution_compares_objectives_of_converged_pairs(objective: float, word: str) -> None:
     rows = linear([1], [1], dataset="rcv1")
     rows[0]["objective"], rows[1]["objective"] = 100, objective
-    assert verdict(rows, "002-same-solution").word == word
+    assert verdict(rows, "002-same-solution").words[1] == word
 
 
 def test_claims_of_most_problems_say_when_the_problems_are_not_the_papers() -> None:
@@ -207,7 +207,7 @@ def test_problems_on_which_liblinear_was_cut_short_count_neither_way() -> None:
     cut = {("liblinear", 0)}
     rows = [*linear([12], [1], dataset="rcv1"), *linear([5], [1], cut, "url"), *linear([6], [1], cut, "kdda")]
     found = verdict(rows, "002-order-of-magnitude")
-    assert found.word == "reproduced"
+    assert found.words[1] == "reproduced"
     assert "left open by time limits: url (5.00), kdd-a (6.00)" in found.ours.evidence
 
 
@@ -215,7 +215,7 @@ def test_bounds_of_linear_times_decide_only_what_they_can() -> None:
     """Equal limits are no equal times; ten times as long already is enough."""
     cut = {("liblinear", 0), ("avsf", 0)}
     late = [*linear([600], [600], cut), *linear([600], [600], cut, tolerance=0.001)]
-    assert verdict(late, "002-covtype-tolerance").word == "not run"
+    assert verdict(late, "002-covtype-tolerance").words[1] == "not run"
     cut = {("liblinear", place) for place in (1, 2, 3)}
     grown, share = (
         verdict(linear([1, 5, 8, 10], [1, 2, 4, 40], cut), f"002-{name}").ours.evidence
@@ -251,8 +251,10 @@ def test_exponents_are_of_the_sets_that_both_methods_finished() -> None:
     times = {"cvm": [1.0, 4, 9, 16, 25, 36, 49, 64], "fw": [1.0, 2, 3, 4, 5, 6, 70, 800], "mfw": [1.0] * 8}
     found = verdict(series(WEB, times, {"cvm": {*WEB[6:]}}), "003-scales-better")
     assert "Web FW (CVM m^2.00, 6 sets) m^1.00" in found.ours.evidence
-    assert found.word == "reproduced"
-    assert verdict(series(WEB, times, {"fw": {*WEB}, "mfw": {*WEB}}), "003-scales-better").word == "not run"
+    assert found.words[1] == "reproduced"
+    assert (
+        verdict(series(WEB, times, {"fw": {*WEB}, "mfw": {*WEB}}), "003-scales-better").words[1] == "not run"
+    )
 
 
 @pytest.mark.parametrize(
@@ -267,9 +269,9 @@ def test_a_speed_up_that_is_a_bound_decides_only_what_the_bound_does(cvm: float,
 
 def test_what_a_cut_run_ended_with_is_no_accuracy() -> None:
     rows = [run(d, m, 1.0, test_accuracy=a) for d in ADULT for m, a in (("cvm", 0.8), ("fw", 0.9))]
-    assert verdict(rows, "003-adult-fw-more-accurate").word == "reproduced"
+    assert verdict(rows, "003-adult-fw-more-accurate").words[1] == "reproduced"
     rows = [r | ({"status": "time_limit"} if r["method"] == "fw" else {}) for r in rows]
-    assert verdict(rows, "003-adult-fw-more-accurate").word == "not run"
+    assert verdict(rows, "003-adult-fw-more-accurate").words[1] == "not run"
 
 
 def test_an_experiment_s_only_variant_of_a_method_is_that_method() -> None:
@@ -277,7 +279,7 @@ def test_an_experiment_s_only_variant_of_a_method_is_that_method() -> None:
     papers = (("scs(growth=theory)", 1.0), ("pegasos", 5.0), ("wolfe", 2.0))
     rows = [run("magic", m, t, experiment="scs") for m, t in papers]
     rows += [run("magic", m, t, experiment="curve") for m, t in (("scs", 7.0), ("pegasos", 5.0))]
-    found = View(cells_of(*rows).to_dict("records"), ("wolfe", "pegasos", "scs"))
+    found = View(cells_of(*rows), ("wolfe", "pegasos", "scs"))
     assert found.number("magic", "scs", "time") == (1.0, 1.0)
 
 

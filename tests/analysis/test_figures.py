@@ -180,25 +180,6 @@ def test_the_summary_has_a_dot_for_each_problem_and_a_stroke_for_the_mean() -> N
     assert stroke == pytest.approx([12**0.5] * 2)
 
 
-def test_settings_of_the_authors_program_have_a_picture_each() -> None:
-    def why(method: str, seconds: float, **more):
-        usual = {"experiment": "why", "protocol": "fw-svms", "width_rule": "libcvm", "dataset": "a5a"}
-        return row(**usual | {"method": method, "train_seconds": seconds} | more)
-
-    rows = [
-        why("cvm", 100, relative_gap=0.5), why("cvm(inner=0.001)", 1, relative_gap=0.25), why("cvm(inner=1e-05)", 10),
-        why("fw", 2), why("fw(retries=7)", 8, status="time_limit"),
-    ]  # fmt: skip
-    inner, retries = draw(of_rows(*rows), ["settings"])
-    assert (inner.name, retries.name) == ("settings-inner", "settings-retries")
-    assert lines(inner)["FW"].tolist() == [50, 5, 0.5], "CVM's time over FW's, which has no core set"
-    assert lines(inner, panel=2)["CVM"][::2].tolist() == [0.5, 0.25]
-    assert texts(inner.figure.axes[0].get_xticklabels()) == ["[1e-07]", "1e-05", "0.001"]
-    assert "brackets mark the value that the authors' program has" in inner.caption
-    assert hollow(retries.figure.axes[0]) == [12.5]
-    assert draw(of_rows(row(dataset="a5a", method="fw")), ["settings"]) == draw(PUBLISHED, ["settings"]) == []
-
-
 def traced_runs(folder):
     """Write two runs of a method whose objectives are of its sample, and one that ends at its own, 1."""
     runs = {"pegasos0": [9.0, 1.5, 0.75], "pegasos1": [9.0, 2.5, 1.25], "wolfe0": [4.0, 2.0, 1.0]}
@@ -252,24 +233,6 @@ def test_runs_at_several_penalties_are_curves_of_their_own(tmp_path) -> None:
     assert "range of 2 runs" in drawing.caption
 
 
-def test_the_search_is_a_map_or_a_curve_with_the_choice_marked(tmp_path) -> None:
-    def searched(widths: tuple[float, ...], dataset: str, **more):
-        usual = {"dataset": dataset, "method": "cvm", "role": "select", "width_rule": ""}
-        return [row(**usual | {"C": C, "sigma2": s, "test_accuracy": 0.9 - 0.01 * abs(C - 4)} | more)
-                for C in (1, 4, 16) for s in widths]  # fmt: skip
-
-    final = [row(dataset=d, method="fw", C=4, sigma2=2) for d in ("usps", "letter")]
-    race = searched(
-        (2, 8), "usps", tolerance=0.1, test_accuracy=0.1
-    )  # the first look of a race decides nothing
-    folder = write(tmp_path, [*searched((2, 8), "usps"), *race, *searched((2,), "letter"), *final])
-    drawn = named(draw(source_of(folder), ["selection"]))
-    heat, curve = drawn["selection-usps-cvm"], drawn["selection-letter-cvm"]
-    assert "C = 4, sigma² = 2" in heat.caption
-    assert heat.figure.axes[0].images[0].get_array().max() == pytest.approx(90)
-    assert curve.caption.endswith("the frame marks the choice, C = 4, sigma² = 2.")
-
-
 def test_a_measure_of_traces_draws_no_other_figure_and_one_of_cells_all_that_have_it() -> None:
     rows = [row(dataset="usps", method=m, relative_gap=g) for m, g in (("fw", 0.1), ("mfw", 0.2))]
     assert draw(of_rows(*rows), ["datasets"], measures=("suboptimality",)) == []
@@ -319,7 +282,7 @@ def test_any_name_is_drawn_as_it_is_spelled(name: str) -> None:
     )
     svg = drawing.content("svg").decode().replace("&lt;", "<").replace("&gt;", ">")
     assert (name if len(name) < 40 else "x" * 19 + "…") in svg
-    made = style.Drawing(f"selection-{name}", "", drawing.figure).name
+    made = style.Drawing(f"datasets-{name}", "", drawing.figure).name
     assert len(made) < 130
     assert "/" not in made
 

@@ -19,7 +19,7 @@ def test_rows_traces_and_logs_come_over_as_they_stand(tmp_path: Path) -> None:
     (one / "log.jsonl").write_text('{"n": 1}\n{"to')
     (two / "log.jsonl").write_text('{"n": 2}\n')
     out = tmp_path / "out"
-    assert merge([one, two, one], out).rows == 2
+    assert merge([one, two, one], out)[0] == 2
     assert rows_of(out) == rows_of(one) + rows_of(two)
     assert (out / "traces" / "r2.csv").read_bytes() == (two / "traces" / "r2.csv").read_bytes()
     assert (out / "log.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n'
@@ -36,7 +36,7 @@ def test_a_run_of_several_folders_is_written_once_the_latest_finished_of_the_fir
     done = same("done", {"objective": 0.9}, {"train_seconds": 3}, {"status": "interrupted", "objective": 0.7})
     again = same("again", {"train_seconds": 4, "machine": "laptop"})
     merged = merge([failed, done, again], tmp_path / "out")
-    assert merged.notices == ("4 rows were repeats of a run and are written once",)
+    assert merged == (1, ["4 repeated rows of the same runs left out"])
     (kept,) = rows_of(tmp_path / "out")
     assert (kept["status"], kept["train_seconds"], kept["machine"]) == ("converged", "3", "desk")
 
@@ -44,7 +44,7 @@ def test_a_run_of_several_folders_is_written_once_the_latest_finished_of_the_fir
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        ({"commit": "fffffff"}, "rows of different code: commit abc1234 in .*one, fffffff in .*two"),
+        ({"commit": "fffffff"}, "rows of different code: abc1234 in .*one, fffffff in .*two"),
         ({"data_sha256": "f" * 64}, "different data under the name a1a: .* in .*one, ffffffffffff in .*two"),
         (
             {"run_id": "same", "objective": 0.6},
@@ -59,8 +59,8 @@ def test_mixtures_are_refused_by_name_and_done_only_when_asked(tmp_path: Path, o
         merge([one, two], tmp_path / "out")
     assert not (tmp_path / "out").exists()
     merged = merge([one, two], tmp_path / "out", allow_mixed=True)
-    assert merged.rows == (1 if "objective" in other else 2)
-    assert merged.notices
+    assert merged[0] == (1 if "objective" in other else 2)
+    assert merged[1]
 
 
 def test_configurations_may_differ_in_the_machines_part_alone_and_all_come_over(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_configurations_may_differ_in_the_machines_part_alone_and_all_come_over(
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw")], "name: trial\nworkers: 8\n")
     three = write(tmp_path / "three", [row(dataset="a3a", method="fw")], "name: trial\ntolerance: 0.1\n")
     web = write(tmp_path / "web", [row(dataset="w1a", method="fw", experiment="web")], "name: web\n")
-    assert merge([one, two, web], tmp_path / "out").rows == 3
+    assert merge([one, two, web], tmp_path / "out")[0] == 3
     assert (tmp_path / "out" / "experiment-2.yaml").read_text() == "name: web\n"
     with pytest.raises(ResultsError, match=r"different configurations .*: tolerance"):
         merge([one, three], tmp_path / "out2")

@@ -60,17 +60,21 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
 
 def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing(tmp_path: Path) -> None:
     rows = [row(dataset="a1a", method=m, C=c) for m in ("fw", "mfw") for c in (1, 4)]
-    read = results.read([write(tmp_path, rows)])
-    assert len(read.select(["C=4.0", "method=fw", "shared=false"]).frame) == 1
-    assert len(read.select(["C=4", "C=1", "method=fw"]).frame) == 2  # values of one column are alternatives
+    folder = write(tmp_path, rows)
+
+    def select(where: list[str]) -> results.Results:
+        return results.read([folder], where)
+
+    assert len(select(["C=4.0", "method=fw", "shared=false"]).frame) == 1
+    assert len(select(["C=4", "C=1", "method=fw"]).frame) == 2  # values of one column are alternatives
     with pytest.raises(UsageError, match="no row is left; C holds 1, 4"):
-        read.select(["C=4", "C=2"])
+        select(["C=4", "C=2"])
     with pytest.raises(UsageError, match="COLUMN=VALUE"):
-        read.select(["colour=red"])
+        select(["colour=red"])
     with pytest.raises(UsageError, match="holds numbers"):
-        read.select(["C=big"])
+        select(["C=big"])
     with pytest.raises(UsageError, match="shared=ja: give true or false"):
-        read.select(["shared=ja"])
+        select(["shared=ja"])
 
 
 def test_a_cell_has_mean_and_deviation_over_repetitions_and_counts_what_failed() -> None:

@@ -55,7 +55,7 @@ def test_tests_leave_them_out_and_say_so() -> None:
 
 
 def test_claims_of_growth_count_them_and_others_do_not() -> None:
-    view = View(cells_of(*rows()).to_dict("records"), METHODS)
+    view = View(cells_of(*rows()), METHODS)
     grown = growing_speedup("fw", WEB)(view)
     assert grown is not None
     assert grown.holds
@@ -72,13 +72,10 @@ def test_claims_of_growth_count_them_and_others_do_not() -> None:
 
 def test_a_published_set_that_was_measured_needs_no_stand_in() -> None:
     there = [row(dataset="w2a", method=m, rows=3470, train_seconds=1.0) for m in METHODS]
-    grown = growing_speedup("fw", WEB)(View(cells_of(*rows(), *there).to_dict("records"), METHODS))
+    grown = growing_speedup("fw", WEB)(View(cells_of(*rows(), *there), METHODS))
     assert grown is not None
     assert not grown.holds, "w2a itself has no speed-up"
     assert "w2a†" not in grown.evidence
     assert "w3a†" in grown.evidence
     missing = [row(dataset="w2a", method=m, status="missing", train_seconds="") for m in METHODS]
-    assert (
-        "w2a†"
-        in growing_speedup("fw", WEB)(View(cells_of(*rows(), *missing).to_dict("records"), METHODS)).evidence
-    )
+    assert "w2a†" in growing_speedup("fw", WEB)(View(cells_of(*rows(), *missing), METHODS)).evidence

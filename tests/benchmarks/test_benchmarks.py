@@ -83,8 +83,3 @@ def test_a_script_measures_at_its_smallest_size(words, tmp_path):
     assert all(
         float(line[column]) > 0 for line in lines for column in line if column.endswith(("seconds", "ratio"))
     )
-
-
-def test_the_table_of_settings_is_that_of_the_committed_runs(tmp_path):
-    committed = ROOT / "results" / "reference" / "why"
-    assert run(tmp_path, FOLDER / "why_table.py", committed) == (committed / "tables.md").read_text("utf-8")

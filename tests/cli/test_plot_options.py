@@ -56,6 +56,14 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_an_unknown_kind_is_what_is_said_first():
+    reference = Path(__file__).parents[2] / "results" / "reference" / "web"
+    assert (
+        "there is no figure 'nope'; the figures are"
+        in done("plot", reference, "--figure", "nope", code=2).stderr
+    )
+
+
 @pytest.mark.parametrize("baseline", ["cvm", "fw"])
 def test_a_speed_up_is_over_the_baseline(adult, tmp_path, drawn, baseline):
     words = (

@@ -21,7 +21,7 @@ FOLDERS = {
     "002": ("avsf",),
     "004": ("scs",),
 }
-VERDICTS = ("claim", "verdict", "printed_verdict", "as_run_verdict", "turns_on")
+VERDICTS = ("claim", "verdict", "printed_verdict", "as_run_verdict")
 
 
 @pytest.mark.parametrize("paper", FOLDERS)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import unique_cells
+from fwsvm.analysis.cells import sweeps, unique_cells, without_sweeps
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.errors import listed
 
@@ -148,35 +148,31 @@ def claims_of(
 
 
 class View:
-    """Cells by data set and method, without sweeps.
+    """Cells by data set and method, without sweeps, which are in ``swept``.
 
     If several experiments ran a data set, all its cells are those of the experiment with most of the claim's methods,
     so that times of different experiments are never compared.
     """
 
     def __init__(
-        self, records: Iterable[Cell], methods: Sequence[str], stand_ins: dict[str, str] | None = None
+        self, cells: pd.DataFrame, methods: Sequence[str], stand_ins: dict[str, str] | None = None
     ) -> None:
         self.methods = methods
-        self.all = of_methods(records, methods)
+        self.cells = of_methods(cells, methods)
         self.stand_ins = stand_ins or {}
-        values: dict[tuple[object, ...], set[object]] = {}
-        for cell in self.all:
-            values.setdefault(_problem(cell), set()).add(_hashable(cell["C"]))
-        self.swept = [cell for cell in self.all if len(values[_problem(cell)]) > 1]
-        plain = [cell for cell in self.all if len(values[_problem(cell)]) == 1 and cell["used"]]
+        self.swept: list[Cell] = list(sweeps(self.cells).to_dict("records"))
+        plain = without_sweeps(self.cells)
+        plain = plain[plain["used"] > 0]
         self._found: dict[tuple[str, str, str], list[Cell]] = {}
-        for kernel in {cell["kernel"] for cell in plain}:
-            experiments: dict[str, dict[str, dict[str, list[Cell]]]] = {}
-            for cell in plain:
-                if cell["kernel"] in {kernel, ""}:
-                    methods_of = experiments.setdefault(cell["dataset"], {}).setdefault(
-                        cell["experiment"], {}
-                    )
-                    methods_of.setdefault(cell["method"], []).append(cell)
+        for kernel in plain["kernel"].unique():
+            experiments: dict[str, dict[str, list[Cell]]] = {}
+            records: list[Cell] = list(plain[plain["kernel"].isin([kernel, ""])].to_dict("records"))
+            for cell in records:
+                of_each = experiments.setdefault(cell["dataset"], {})
+                of_each.setdefault(cell["experiment"], []).append(cell)
             for dataset, each in experiments.items():
-                for method, same in max(each.values(), key=len).items():
-                    self._found[kernel, dataset, method] = same
+                for cell in max(each.values(), key=lambda some: len({one["method"] for one in some})):
+                    self._found.setdefault((kernel, dataset, cell["method"]), []).append(cell)
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> Cell | None:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
@@ -199,9 +195,9 @@ class View:
             if a is not None and b is not None:
                 yield dataset, a, b
 
-    def speedups(self, method: str, on: Sequence[str], over: str = "cvm") -> dict[str, Number]:
-        """Return t_over / t by data set where it is known which time is shorter (Frandi et al., section 5.3)."""
-        pairs = self.pairs("time", method, over, on)
+    def speedups(self, method: str, on: Sequence[str]) -> dict[str, Number]:
+        """Return t_cvm / t by data set where it is known which time is shorter (Frandi et al., section 5.3)."""
+        pairs = self.pairs("time", method, "cvm", on)
         return {dataset: b / a for dataset, a, b in pairs if a.low > 0 and b.low > 0 and is_decided(a, b)}
 
     def with_stand_ins(self, on: Sequence[str]) -> "View":
@@ -209,10 +205,10 @@ class View:
 
         It is for checks of how something grows with the number of rows, and for no others.
         """
-        measured = {cell["dataset"] for cell in self.all if not math.isnan(cell["train_seconds"])}
+        measured = set(self.cells.loc[self.cells["train_seconds"].notna(), "dataset"])
         places = {made: of for made, of in published.standing_in(measured).items() if of in on}
-        others = (cell for cell in self.all if cell["dataset"] not in places.values())
-        named = [{**cell, "dataset": places.get(cell["dataset"], cell["dataset"])} for cell in others]
+        others = self.cells[~self.cells["dataset"].isin(places.values())]
+        named = others.assign(dataset=others["dataset"].replace(places))
         return View(named, self.methods, {of: made for made, of in places.items()})
 
     def title(self, dataset: str) -> str:
@@ -227,40 +223,22 @@ def is_decided(a: Number, b: Number) -> bool:
 
 def number_of(cell: Cell, name: str) -> Number | None:
     """Return the number of a measure of a cell; None where it was not measured."""
-    value = cell.get(measure(name).column)
-    if not isinstance(value, int | float) or math.isnan(value):
+    value = float(cell[measure(name).column])
+    if math.isnan(value):
         return None
-    return Number(float(value), math.inf if name == "time" and cell["censored"] else float(value))
+    return Number(value, math.inf if name == "time" and cell["censored"] else value)
 
 
-def of_methods(records: Iterable[Cell], methods: Sequence[str]) -> list[Cell]:
+def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return the cells of these methods.
 
     Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever
     variants other experiments have.
     """
-    variants: dict[tuple[str, str, str], set[str]] = {}
-    placed = [
-        ((cell["experiment"], cell["profile"], cell["method"].partition("(")[0]), cell) for cell in records
-    ]
-    for place, cell in placed:
-        variants.setdefault(place, set()).add(cell["method"])
-    named = [
-        {**cell, "method": place[2]} if len(variants[place]) == 1 and place[2] in methods else cell
-        for place, cell in placed
-    ]
-    return [cell for cell in named if cell["method"] in methods]
-
-
-def _problem(cell: Cell) -> tuple[object, ...]:
-    """Return what is one problem: several values of C for it are a sweep."""
-    names = ("experiment", "profile", "dataset", "method", "kernel", "tolerance")
-    return tuple(_hashable(cell[name]) for name in names)
-
-
-def _hashable(value: object) -> object:
-    """Return the value, or None for NaN, which is unlike itself."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+    plain = cells["method"].astype(str).str.split("(").str[0]
+    variants = cells.groupby([cells["experiment"], cells["profile"], plain])["method"].transform("nunique")
+    method = cells["method"].mask((variants == 1) & plain.isin(methods), plain)
+    return cells.assign(method=method)[method.isin(methods)]
 
 
 def of_growth(check: Check, on: Sequence[str]) -> Check:

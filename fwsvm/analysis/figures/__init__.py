@@ -9,10 +9,9 @@ from fwsvm.analysis import published
 from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.data import TRACED, FigureData
 from fwsvm.analysis.figures.ranks import draw_ranks, draw_summary
-from fwsvm.analysis.figures.selection import draw_selection
 from fwsvm.analysis.figures.series import draw_datasets, draw_series
 from fwsvm.analysis.figures.style import Drawing, footnote, require_matplotlib
-from fwsvm.analysis.figures.sweep import draw_settings, draw_sweeps
+from fwsvm.analysis.figures.sweep import draw_sweeps
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]
@@ -23,8 +22,6 @@ KINDS: dict[str, Callable[[FigureData], list[Drawing]]] = {
     "datasets": draw_datasets,
     "sweep": draw_sweeps,
     "convergence": draw_convergence,
-    "selection": draw_selection,
-    "settings": draw_settings,
     "ranks": draw_ranks,
 }
 

@@ -1,19 +1,13 @@
-"""Measures over one setting: the penalty C, and settings of the authors' program.
-
-C is that of Figure 1 of Glasmachers and Dogan, and of Figures 7 and 8 of Frandi et al. A method whose program knows no
-such setting keeps its level: it shows what it is compared with (`fwsvm grid why`).
-"""
+"""Measures over the penalty C, as in Figure 1 of Glasmachers and Dogan, and Figures 7 and 8 of Frandi et al."""
 
 import math
 
 import pandas as pd
 
-from fwsvm.analysis import variants
-from fwsvm.analysis.cells import against_baseline, sweeps
+from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.data import (
     FigureData,
     draw_curves,
-    drawable,
     finish_panel,
     labels_of,
     notes_of,
@@ -70,47 +64,3 @@ def _sweep_picture(
     footnote(figure, *notes)
     caption = f"{kind.title} against the penalty C{said and f', {said}'}"
     return Drawing(f"sweep-{kind.name}", f"{'; '.join([caption, *notes])}.", figure)
-
-
-def draw_settings(data: FigureData) -> list[Drawing]:
-    """Draw a picture of each setting that was run at two values or more: data sets across, measures down."""
-    varied = variants.variants(data.selected(data.cells))
-    found = ((setting, variants.values(varied, setting)) for setting in variants.SETTINGS.values())
-    return [_setting_picture(data, varied, setting, values) for setting, values in found if len(values) > 1]
-
-
-def _setting_picture(
-    data: FigureData, varied: pd.DataFrame, setting: variants.Setting, values: list[str]
-) -> Drawing:
-    measures = [measure(name) for name in data.plain or ("speedup", "accuracy", "gap")]
-    points = pd.concat(
-        drawable(against_baseline(variants.measured_at(varied, setting, value), data.baseline)).assign(
-            place=float(place)
-        )
-        for place, value in enumerate(values)
-    )
-    changed = varied.loc[varied["setting"] == setting.name, "dataset"]
-    points = points[points["dataset"].isin(changed)]
-    labels = labels_of(points)
-    as_run = {setting.as_run(tolerance) for tolerance in varied["tolerance"].dropna()}
-    names = [f"[{value}]" if value in as_run else value for value in values]
-    crowded = max(map(len, names)) * math.sqrt(len(names)) > 12
-    figure, axes = panels(len(labels), len(measures), width=3.0, height=2.4)
-    for line, kind in enumerate(measures):
-        methods = data.compared(points, kind)
-        for column, (dataset, label) in enumerate(labels.items()):
-            panel = axes[line * len(labels) + column]
-            here = points[(points["dataset"] == dataset) & points["method"].isin(methods)]
-            draw_curves(panel, here, "place", kind, methods)
-            finish_panel(panel, "y", here, kind, "place")
-            panel.set_xlim(-0.4, len(values) - 0.6)
-            panel.set_xticks(range(len(values)), names, rotation=30 if crowded else 0)
-            last = line == len(measures) - 1
-            y = data.title_of(kind) if column == 0 else ""
-            set_titles(panel, label if line == 0 else "", setting.title if last else "", y)
-    legend(figure, axes)
-    notes = ["brackets mark the value that the authors' program has", *notes_of(points, points, measures[0])]
-    footnote(figure, *notes)
-    what = ", ".join(map(data.title_of, measures))
-    caption = f"{setting.title[0].upper()}{setting.title[1:]}: {what}"
-    return Drawing(f"settings-{setting.name}", f"{'; '.join([caption, *notes])}.", figure)

@@ -1,5 +1,11 @@
-"""Frandi et al. (2013): FW and MFW against CVM; claims, design and tables."""
+"""Frandi et al. (2013): FW and MFW against CVM; claims, design and tables.
 
+The printed numbers differ from what the paper's own Tables 2 and 3 give in five entries of Tables 5 and 6
+(`fwsvm stats --published frandi`): p-values of Friedman's test are twice the right tail, F and p of accuracy break the
+tie on a1a as unrounded means would, and W of FW against MFW in accuracy is not the one of the printed p.
+"""
+
+import math
 import statistics
 
 import numpy as np
@@ -35,10 +41,11 @@ from fwsvm.analysis.claims.model import (
     per_cent,
     points,
 )
-from fwsvm.analysis.comparisons import Design, two_hypotheses
+from fwsvm.analysis.comparisons import Design, Evaluation, conclusions, left_out, p_entry, two_hypotheses
 from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.tables import Entry, Row, Table
 
 METHODS = ("cvm", "fw", "mfw")
 SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
@@ -449,3 +456,31 @@ LAYOUTS = {
         ),
     )
 }
+
+#: The tests of Tables 5 and 6, in the order of their columns.
+TESTS = ("FW vs CVM", "MFW vs CVM", "FW vs MFW", "all three")
+
+
+def test_tables(evaluation: Evaluation) -> dict[str, Table]:
+    """Return Tables 5 and 6 (W and F, and p-values, ours above the printed ones) and 7 of this design's tests."""
+    ours: dict[tuple[str, str], tuple[float, float]] = {
+        (h.measure, " vs ".join(METHOD_NAMES[m] for m in (h.first, h.second))): (test.W, p)
+        for h, test, p, *_ in evaluation.tested
+    }
+    ours |= {(one.measure, "all three"): (one.friedman.F, one.friedman.p_F) for one in evaluation.compared}
+    notes = [
+        f"{one.measure}: ours on {one.friedman.n} data sets, the paper's on 26" for one in evaluation.compared
+    ]
+    found = {}
+    for number, what in (("5", "W of Wilcoxon's signed-rank test, F of Friedman's"), ("6", "p-values")):
+        rows = []
+        for name, *printed in published.table(f"003-table{number}").itertuples(index=False, name=None):
+            both = [ours.get((name.lower(), test), (math.nan, math.nan)) for test in TESTS]
+            mine = [p_entry(p) if number == "6" else Entry(f"{round(W, 4):g}", value=W) for W, p in both]
+            rows.append(Row((name, "ours"), tuple(e if e.value == e.value else Entry("-") for e in mine)))
+            rows.append(Row(("", "paper"), tuple(map(Entry, printed)), first=False))
+        title = f"Frandi et al. (2013), Table {number}: {what}"
+        found[number] = Table(
+            title, ("measure", ""), TESTS, tuple(rows), (*notes, *left_out(evaluation), *evaluation.lacking)
+        )
+    return found | {"7": conclusions(evaluation, "Frandi et al. (2013), Table 7: conclusions")}
