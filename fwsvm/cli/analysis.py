@@ -297,6 +297,8 @@ def plot(
     Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed
     in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """
+    import pandas as pd
+
     from fwsvm.analysis import figures
     from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.analysis.published import cells as printed_cells
@@ -316,14 +318,13 @@ def plot(
             f"leave out --measure {min(others)}"
         )
     if published is not None:
-        source = figures.FigureData(matching(printed_cells(published), where), datasets=datasets)
+        cells, runs = matching(printed_cells(published), where), pd.DataFrame()
     else:
         runs = read_runs(results, where, mixed_load=mixed_load)
-        source = figures.FigureData(cells_of_runs(runs), runs, datasets)
+        cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
-    drawings = figures.draw(
-        source, kinds, measures=measures, against=axis, window=window, baseline=baseline, alpha=alpha
-    )
+    source = figures.FigureData(cells, runs, datasets, measures, axis, window, baseline, alpha)
+    drawings = figures.draw(source, kinds)
     if not drawings:
         raise UsageError(
             "these results lack the numbers for the figures asked for; `--figure ?` lists the kinds"

@@ -1,17 +1,22 @@
 """Figures: what is drawn is what the rows say, axes end where numbers can, and what is lacking is named."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import KINDS, FigureData, convergence, draw, style
+from fwsvm.analysis import cells, figures, published, results
+from fwsvm.analysis.figures import KINDS, Drawing, FigureData, convergence, style
 from fwsvm.errors import UsageError
 from tests.analysis.folders import cells_of, row, write, write_trace
 
 PUBLISHED = FigureData(published.cells("003"))
+
+
+def draw(data: FigureData, names=(), **asked) -> list[Drawing]:
+    return figures.draw(replace(data, **asked), names)
 
 
 def source_of(folder) -> FigureData:
@@ -93,17 +98,6 @@ def test_axes_of_accuracy_end_at_a_hundred_per_cent_and_whiskers_too() -> None:
     (drawing,) = draw(of_rows(*spread), ["datasets"], measures=("accuracy",))
     ends = [x for path in drawing.figure.axes[0].collections[0].get_paths() for x, _ in path.vertices]
     assert ends == pytest.approx([100 * (2.5 / 3 - np.std([0.5, 1, 1], ddof=1)), 100])
-
-
-def test_a_panel_says_that_differences_are_below_the_noise() -> None:
-    def said(gap: float) -> bool:
-        rows = [row(dataset="usps", method=m, repetition=i, test_accuracy=0.9 + shift + i / 100)
-                for m, shift in (("cvm", 0.0), ("fw", gap)) for i in (0, 1)]  # fmt: skip
-        (drawing,) = draw(of_rows(*rows), ["datasets"], measures=("accuracy",))
-        return any("below the noise" in text for text in texts(drawing.figure.axes[0].texts))
-
-    assert said(0.004)
-    assert not said(0.02)
 
 
 def test_sweeps_have_a_panel_per_problem_with_ticks_at_their_values_and_hollow_bounds() -> None:

@@ -36,7 +36,7 @@ def test_tables_mark_and_explain_them(form: str) -> None:
 
 
 def test_pictures_mark_and_explain_them() -> None:
-    (drawing,) = draw(FigureData(cells_of(*rows())), ["series"], measures=("time",))
+    (drawing,) = draw(FigureData(cells_of(*rows()), measures=("time",)), ["series"])
     labels = [label.get_text() for label in drawing.figure.axes[0].get_xticklabels()]
     assert labels[1] == "w2a†\n3,470"
     assert drawing.figure.get_supxlabel().endswith(published.MADE_HERE)

@@ -1,17 +1,15 @@
 """Figures by matplotlib (the extra ``plots``): each kind is a function from data to drawings."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from fwsvm.analysis import published
 from fwsvm.analysis.figures.convergence import draw_convergence
+from fwsvm.analysis.figures.curves import draw_series, draw_sweeps
 from fwsvm.analysis.figures.data import TRACED, FigureData
+from fwsvm.analysis.figures.datasets import draw_datasets
 from fwsvm.analysis.figures.ranks import draw_ranks, draw_summary
-from fwsvm.analysis.figures.series import draw_datasets, draw_series
 from fwsvm.analysis.figures.style import Drawing, footnote, require_matplotlib
-from fwsvm.analysis.figures.sweep import draw_sweeps
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]
@@ -26,25 +24,24 @@ KINDS: dict[str, Callable[[FigureData], list[Drawing]]] = {
 }
 
 
-def draw(data: FigureData, names: Sequence[str] = (), **asked: Any) -> list[Drawing]:
+def draw(data: FigureData, names: Sequence[str] = ()) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for.
 
-    ``asked`` are fields of `FigureData`. Where all measures are of traces, no other figure is drawn.
+    Where all measures are of traces, no other figure is drawn unless it is named.
     """
     require_matplotlib()
-    data = replace(data, **asked, of_cells=bool(names))
-    data.refuse_unknown()
+    data = data.selected()
+    of_traces = bool(data.measures) and {*data.measures} <= {*TRACED}
     chosen = [entry_of(KINDS, "figure", name) for name in names or KINDS]
-    if data.traced and not data.plain:
-        chosen = [kind for kind in chosen if kind is draw_convergence]
-    met: Counter[str] = Counter()
-    drawings = []
+    if of_traces and not names:
+        chosen = [draw_convergence]
+    drawings: dict[str, Drawing] = {}
     for drawing in (drawing for kind in chosen for drawing in kind(data)):
-        met[drawing.name.lower()] += 1
-        number = met[drawing.name.lower()]
-        name = f"{drawing.name}-{number}" if number > 1 else drawing.name
-        drawings.append(_explained(replace(drawing, name=name)))
-    return drawings
+        name, number = drawing.name, 2
+        while name.lower() in drawings:
+            name, number = f"{drawing.name}-{number}", number + 1
+        drawings[name.lower()] = _explained(replace(drawing, name=name))
+    return list(drawings.values())
 
 
 def _explained(drawing: Drawing) -> Drawing:

@@ -30,7 +30,6 @@ AT_LOWEST = 1e-9
 PROBLEM = ["kernel", "C", "lambda", "gamma", "degree", "coef0", "is_primal"]
 Grid = NDArray[np.float64]
 Traces = dict[str, list[pd.DataFrame]]  # of the repetitions of each method and setting
-Curves = dict[str, tuple[Grid, Grid]]  # places (g,) and values of the runs there (r, g)
 
 
 def draw_convergence(data: FigureData) -> list[Drawing]:
@@ -41,7 +40,7 @@ def draw_convergence(data: FigureData) -> list[Drawing]:
     """
     if data.runs.empty:
         return []
-    rows = data.selected(final_rows(data.runs))
+    rows = final_rows(data.runs)
     rows = rows[rows["status"].isin(DONE)]
     draw_one = _draw_window if data.window else _draw_course
     return [
@@ -89,14 +88,15 @@ def _curve_names(rows: pd.DataFrame) -> list[str]:
 def _draw_course(data: FigureData, dataset: str, label: str, traces: Traces) -> Drawing:
     """Draw each quantity over the whole runs."""
     every = pd.concat([trace for runs in traces.values() for trace in runs])
-    columns = [name for name in data.traced or ("objective", "gap") if every[name].notna().any()]
+    asked = [name for name in data.measures if name in TRACED] or ["objective", "gap"]
+    columns = [name for name in asked if every[name].notna().any()]
     figure, axes = panels(max(1, len(columns)))
     x = "training time (s)" if data.against == "seconds" else "iterations"
     for panel, column in zip(axes, columns, strict=False):
-        curves = {name: on_one_grid(runs, data.against, column) for name, runs in traces.items()}
-        _draw_curves(panel, curves, column, GRID_POINTS // 8)
+        for name, runs in traces.items():
+            _draw_curve(panel, name, traces, *on_one_grid(runs, data.against, column), column)
         log_axis(panel, "x")
-        _scale(panel, every[column], column)
+        _scale(panel, column)
         set_titles(panel, label, x, TRACED[column])
     legend(figure, axes)
     what = ", ".join(TRACED[column] for column in columns)
@@ -106,41 +106,40 @@ def _draw_course(data: FigureData, dataset: str, label: str, traces: Traces) -> 
 
 def _draw_window(data: FigureData, dataset: str, label: str, traces: Traces) -> Drawing:
     """Draw a quantity over the first and the last iterations of every method, on one scale."""
-    window, column = data.window, "objective" if "objective" in data.traced else "suboptimality"
+    window, column = data.window, "objective" if "objective" in data.measures else "suboptimality"
     figure, axes = panels(2)
     axes[1].sharey(axes[0])
     for panel, end in zip(axes, ("first", "last"), strict=True):
-        curves = {name: _window(runs, window, column, last=end == "last") for name, runs in traces.items()}
-        _draw_curves(panel, curves, column, window // 8)
+        for name, runs in traces.items():
+            curve = _window(runs, window, column, last=end == "last")
+            _draw_curve(panel, name, traces, *curve, column)
         x = "iteration" if end == "first" else "iterations before the end"
         set_titles(panel, f"{label}, {end} {window} iterations", x, TRACED[column])
-    drawn = np.concatenate(
-        [np.asarray(line.get_ydata(), dtype=float) for panel in axes for line in panel.lines]
-    )
-    _scale(axes[0], pd.Series(drawn), column)
+    for panel in axes:
+        _scale(panel, column)
     axes[1].invert_xaxis()
     legend(figure, axes)
     caption = f"{label}: {TRACED[column]} over the first and last {window} iterations; {_of_runs(traces)}."
     return Drawing(f"window-{dataset}", caption, figure)
 
 
-def _draw_curves(panel: "Axes", curves: Curves, column: str, every: int) -> None:
-    """Draw median and range of the runs; on a log axis zero is not drawn."""
-    medians = {name: np.nanmedian(values, axis=0) for name, (x, values) in curves.items() if x.size}
-    above = np.concatenate([*medians.values(), np.zeros(0)])
-    bottom = 0.1 * min(above[above > 0], default=0.0) if column == "suboptimality" else -np.inf
-    for name, median in medians.items():
-        x, values = curves[name]
-        style = style_of(name, list(curves)) | {"markevery": max(1, every)}
-        panel.plot(x, np.where(median > bottom, median, np.nan), **style)
-        if len(values) > 1:
-            least, most = (np.maximum(end(values, axis=0), bottom) for end in (np.nanmin, np.nanmax))
-            band(panel, x, least, most, style)
+def _draw_curve(panel: "Axes", name: str, traces: Traces, x: Grid, values: Grid, column: str) -> None:
+    """Draw median and range of the runs; zero, which no log axis has, is not drawn."""
+    if not x.size:
+        return
+    style = style_of(name, list(traces)) | {"markevery": max(1, x.size // 8)}
+    known = ~np.isnan(values).all(axis=0)
+    x, values = x[known], values[:, known]
+    median = np.nanmedian(values, axis=0)
+    panel.plot(x, np.where((column != "suboptimality") | (median > 0), median, np.nan), **style)
+    if len(values) > 1:
+        band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
 
 
-def _scale(panel: "Axes", values: "pd.Series[float]", column: str) -> None:
+def _scale(panel: "Axes", column: str) -> None:
     """Make the y axis logarithmic, of objectives where they are positive and span more than a decade."""
-    if column in {"gap", "suboptimality"} or (values.min() > 0 and values.max() > 10 * values.min()):
+    low, high = panel.dataLim.intervaly
+    if column in {"gap", "suboptimality"} or (low > 0 and high > 10 * low):
         log_axis(panel, "y")
 
 
@@ -171,15 +170,12 @@ def _window(runs: list[pd.DataFrame], window: int, column: str, *, last: bool) -
     """Return iterations (from the end for ``last``) and the runs' values there, NaN before a start."""
     grid = np.arange(window, dtype=float) + (not last)
     known = [run[run["objective"].notna()].sort_values("iteration") for run in runs]
-    values = np.array(
-        [
-            _last_known(run["iteration"], run[column], run["iteration"].iloc[-1] - grid if last else grid)
-            for run in known
-            if len(run)
-        ]
-    ).reshape(-1, window)
-    reached = ~np.isnan(values).all(axis=0)
-    return grid[reached], values[:, reached]
+    values = [
+        _last_known(run["iteration"], run[column], run["iteration"].iloc[-1] - grid if last else grid)
+        for run in known
+        if len(run)
+    ]
+    return grid, np.array(values).reshape(-1, window)
 
 
 def _last_known(x: "pd.Series[float]", values: "pd.Series[float]", places: Grid) -> Grid:

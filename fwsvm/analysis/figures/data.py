@@ -1,7 +1,7 @@
 """What figures are drawn from: cells, ours or printed, for some kinds the runs, and what a user asked for."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import HOLLOW, INK, band, hollow, plain_label, scale_axis, style_of
-from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, named
+from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, measure, named
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES, in_order, smaller_than_published
 from fwsvm.analysis.reported import SETTING
@@ -18,8 +18,6 @@ from fwsvm.errors import UsageError, listed, nearest, shortened, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Settings whose runs are never compared with each other.
-APART = ("experiment", "profile", "protocol")
 #: Columns of traces and what they are called on an axis.
 TRACED = {
     "objective": "objective",
@@ -41,8 +39,6 @@ class FigureData:
         Draw only these; empty means all.
     measures : tuple of str
         What to draw; empty means what each kind draws by default.
-    of_cells : bool
-        Whether `objective` and `gap`, which traces have, are asked of cells as well.
     against : {"seconds", "iteration"}
         What traces are drawn against.
     window : int
@@ -57,35 +53,29 @@ class FigureData:
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     datasets: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
-    of_cells: bool = False
     against: Literal["seconds", "iteration"] = "seconds"
     window: int = 0
     baseline: str = "cvm"
     alpha: float = 0.05
 
-    @property
-    def traced(self) -> tuple[str, ...]:
-        """The measures that traces have."""
-        return tuple(name for name in self.measures if name in TRACED)
-
-    @property
-    def plain(self) -> tuple[str, ...]:
-        """The measures of cells, of `fwsvm.analysis.measures`."""
-        return tuple(
-            name for name in self.measures if name not in TRACED or (self.of_cells and name in MEASURES)
-        )
-
-    def selected(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
-        return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
-
-    def refuse_unknown(self) -> None:
-        """Raise `UsageError` if there is nothing of a chosen data set."""
-        known = dict.fromkeys(name for frame in (self.cells, self.runs) for name in frame.get("dataset", ()))
+    def selected(self) -> "FigureData":
+        """Return the data of the chosen sets, without numbers that no axis can show; UsageError for an unknown set."""
+        known = dict.fromkeys(self.cells["dataset"])
         for name in self.datasets:
             if name not in known:
                 hint = nearest(name, known, f"there are {listed(map(shortened, known))}")
                 raise UsageError(f"--dataset {shown(name)}: not in these results; {hint}")
+        wanted = self.datasets or tuple(known)
+        cells, runs = (
+            drawable(frame[frame["dataset"].isin(wanted)]) if len(frame) else frame
+            for frame in (self.cells, self.runs)
+        )
+        return replace(self, cells=cells, runs=runs)
+
+    def kinds(self, *default: str) -> list[Measure]:
+        """Return the measures of cells that were asked for, or the default ones."""
+        names = [name for name in self.measures if name not in TRACED or name in MEASURES]
+        return [measure(name) for name in (names if self.measures else default)]
 
     def title_of(self, kind: Measure) -> str:
         """Return a measure's axis title, naming the baseline of a comparison."""
@@ -100,28 +90,23 @@ class FigureData:
 def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
-    Kernel and C are the caller's business, as are settings ``within`` a picture. A method that has one value of a
-    setting of which others have several stands beside each of these, unless it is of another experiment.
+    Kernel and C are the caller's business, as are settings ``within`` a picture. Methods without a second setting stand
+    beside each of those of others.
     """
     names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
     counts = cells.groupby(["dataset", "method"], dropna=False)[names].nunique(dropna=False)
     varying = [name for name in names if counts[name].gt(1).any()]
+    key = ["dataset", "method", *within]
     if not varying:
-        yield "", unique_cells(cells, ["dataset", "method", *within])
+        yield "", unique_cells(cells, key)
         return
-    own = [name for name in varying if name not in APART]
-    varied = counts.index[counts[own].gt(1).any(axis=1)].get_level_values("method")
-    alone = ~cells["method"].isin(varied)
-    texts = cells[varying].map(named)
-    beside = pd.DataFrame({name: alone & (name in own) for name in varying})
-    for key in texts[~alone | (not own)].drop_duplicates().to_dict("records"):
-        here = cells[(beside | texts.eq(pd.Series(key))).all(axis=1)]
-        said = [
-            f"{str(name).removesuffix('_set')} {value}"
-            for name, value in key.items()
-            if name in APART or value != EMPTY
-        ]
-        yield ", ".join(said), unique_cells(here, ["dataset", "method", *within])
+    several = counts[counts[varying].gt(1).any(axis=1)].index.get_level_values("method")
+    alone = ~cells["method"].isin(several)
+    texts = cells.loc[~alone, varying].map(named)
+    for values, here in texts.groupby(varying, sort=False):
+        known = {name: value for name, value in zip(varying, values, strict=True) if value != EMPTY}
+        said = ", ".join(f"{name.removesuffix('_set')} {value}" for name, value in known.items())
+        yield said, unique_cells(pd.concat([cells.loc[here.index], cells[alone]]), key)
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -172,34 +157,11 @@ def draw_curves(
             hollow(panel, mine[x][cut], values[cut], style)
 
 
-def finish_panel(
-    panel: "Axes", which: Literal["x", "y"], points: pd.DataFrame, kind: Measure, by: str
-) -> None:
-    """Scale the axis of a measure, mark 1 among speed-ups, and say where methods do not differ; after drawing."""
+def finish_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
+    """Scale the axis of a measure, and mark 1 among speed-ups; after drawing."""
     if kind.name == "speedup":
         (panel.axvline if which == "x" else panel.axhline)(1, color=INK, linewidth=0.8)
     scale_axis(panel, which, kind)
-    if _is_noise(points, kind, by):
-        panel.text(
-            0.02,
-            0.02,
-            "differences below the noise (one standard deviation)",
-            transform=panel.transAxes,
-            fontsize=6,
-            color=INK,
-        )
-
-
-def _is_noise(cells: pd.DataFrame, kind: Measure, by: str) -> bool:
-    """Return whether methods, compared at ``by``, differ nowhere by more than the deviation of their repetitions.
-
-    Where a method ran once, its noise is not known.
-    """
-    at = cells.groupby(by)
-    apart = at[kind.column].max() - at[kind.column].min()
-    noise = at[f"{kind.column}_sd"].agg(lambda deviations: deviations.max(skipna=False))
-    several = at["method"].nunique() > 1
-    return bool(several.any() and ((noise > 0) & (apart <= noise))[several].all())
 
 
 def notes_of(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]:

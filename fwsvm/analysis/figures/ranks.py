@@ -14,8 +14,7 @@ BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the high
 
 def draw_summary(data: FigureData) -> list[Drawing]:
     """Draw a dot for each method and problem, a panel each for time and accuracy; a stroke marks the mean."""
-    cells = data.selected(data.cells)
-    contests = [found for name in BEHIND if (found := contest(cells, name)) is not None]
+    contests = [found for name in BEHIND if (found := contest(data.cells, name)) is not None]
     methods = list(dict.fromkeys(str(method) for one in contests for method in one.behind))
     if data.measures or len(methods) < 2:
         return []
@@ -47,15 +46,15 @@ def draw_ranks(data: FigureData) -> list[Drawing]:
 
     A measure that compares with a baseline has none: it has the ranks of the one that it is made of.
     """
-    cells = comparable(data.selected(data.cells))
+    cells = comparable(data.cells)
     methods = list(dict.fromkeys(map(str, cells["method"])))
     drawings = []
-    for kind in map(measure, data.plain or ("accuracy", "time")):
+    for kind in data.kinds("accuracy", "time"):
         if len(methods) > 2 and not kind.derived and cells[kind.column].notna().any():
             try:
                 compared = compare_methods(cells, methods, kind.name, alpha=data.alpha)
             except ResultsError:
-                if data.plain:
+                if data.measures:
                     raise
                 continue  # not requested by name, and too few data sets have all methods
             if compared.friedman.n > 2:

@@ -107,7 +107,7 @@ def footnote(figure: "Figure", *said: str) -> None:
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
 
-    Unknown methods take the colours that are free in turn, then these with each other's markers.
+    Unknown methods take the free styles in turn, and after these each other's markers.
     """
     if method in STYLES:
         colour, marker, dashes = STYLES[method]
@@ -192,7 +192,7 @@ def scale_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
 
 def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, with two to eight labels on it. Call it after drawing."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
     axis, least = (
         (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
@@ -206,16 +206,4 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
         MaxNLocator(6, steps=[1, 2, 5, 10]) if high < 5 * low else LogLocator(subs=digits, numticks=8)
     )
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
-
-
-def tick_text(value: float) -> str:
-    """Return a tick's label: a power of two, and what is far from one, with an exponent."""
-    power = math.log2(value) if value > 0 else 0.0
-    if abs(power - round(power)) < 1e-9 and abs(round(power)) > 4:
-        return f"$2^{{{round(power)}}}$"
-    if value and not 1e-3 <= abs(value) < 1e5:
-        digit, exponent = f"{value:.2e}".split("e")
-        factor = "" if float(digit) == 1 else rf"{float(digit):g}\times "
-        return f"${factor}10^{{{int(exponent)}}}$"
-    return f"{value:.4g}"
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
