@@ -197,21 +197,16 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     """
     from fwsvm.data import maintenance
 
-    removals = maintenance.removable(everything=everything)
-    for removal in removals:
-        click.echo(f"{removal.path}: {removal.why}, {removal.bytes:,} bytes")
-    if not dry_run:
-        maintenance.remove(removals)
-    total = sum(removal.bytes for removal in removals)
-    click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {len(removals)} places")
+    total = places = 0
+    for path, why, size in maintenance.prune(everything=everything, dry_run=dry_run):
+        total, places = total + size, places + 1
+        click.echo(f"{path}: {why}, {size:,} bytes")
+    click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {places} places")
 
 
 @data.command()
 @name_argument
 @click.option("--accept", is_flag=True, help="Fetch anew, and record a digest or a shape that differs.")
-@click.option(
-    "--into-checkout", is_flag=True, help="Write to the datasets.lock of the checkout that fwsvm runs from."
-)
 @source_option
 @mirror_option
 @offline_option
@@ -223,7 +218,6 @@ def lock(
     seconds: float | None,
     *,
     accept: bool,
-    into_checkout: bool,
     offline: bool,
 ) -> None:
     """Fetch the files of NAME, and record their digests for you.
@@ -236,7 +230,7 @@ def lock(
     entry = find_entries((name,))[0]
     chosen = entry.source(source) if source else entry.sources[0]
     options = fetch_options(mirror, offline=offline, seconds=seconds)
-    for line in recording.lock(entry, chosen, options, accept=accept, into_checkout=into_checkout):
+    for line in recording.lock(entry, chosen, options, accept=accept):
         click.echo(line)
 
 
@@ -294,9 +288,9 @@ def remove(name: str) -> None:
     from fwsvm.data import lockfile, overlay
     from fwsvm.files.folders import data_folder
 
-    gone = overlay.remove(name)
-    what = ["the entry"] if gone.entry else []
-    what += [f"the digests of {gone.pins} {'file' if gone.pins == 1 else 'files'}"] if gone.pins else []
+    is_entry, pins = overlay.remove(name)
+    what = ["the entry"] if is_entry else []
+    what += [f"the digests of {pins} {'file' if pins == 1 else 'files'}"] if pins else []
     click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")
     if (data_folder() / name).is_dir():
         click.echo(f"its files stay in {data_folder() / name} until `fwsvm data prune`")

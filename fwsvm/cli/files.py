@@ -80,7 +80,7 @@ def scale(
         fwsvm scale -r ranges test > test.scaled
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
     from fwsvm.data import inputs, ranges
-    from fwsvm.files.atomic import replacing, require_space
+    from fwsvm.files.atomic import replacing
 
     given = click.get_current_context().get_parameter_source
     refused = {
@@ -103,11 +103,7 @@ def scale(
         if restore
         else ranges.fit_ranges(X, table.labels, lower, upper, target)
     )
-    if output:
-        why = f"{X.shape[0]:,} rows whose zeros are scaled to other values"
-        remedy = "use -l 0, which keeps the zeros of features without negative values"
-        require_space(output, ranges.least_bytes(X, rule), why, remedy)
-    else:
+    if not output:
         end_where_unread()
     if save:
         ranges.write(save, rule)

@@ -21,7 +21,7 @@ from fwsvm.cli._options import (
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
 from fwsvm.cli._streams import end_where_unread
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, listed
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.phases import Phase
 
@@ -158,8 +158,6 @@ def predict(
 
 def _tell(predicted: "Prediction", notices: Iterable[str], features: int) -> None:
     """Print what was read, what was ignored and how many labels are right on stderr."""
-    from fwsvm.data.labels import first_labels
-
     for notice in notices:
         note(f"fwsvm: {notice}")
     if predicted.ignored:
@@ -167,8 +165,7 @@ def _tell(predicted: "Prediction", notices: Iterable[str], features: int) -> Non
         tell([f"{predicted.ignored} non-zeros were ignored: {why}"])
     tell(predicted.notices)
     if predicted.unknown:
-        some = first_labels(predicted.unknown)
-        tell([f"the model does not know the labels {some}; their rows count as wrong"])
+        tell([f"the model does not know the labels {listed(predicted.unknown)}; their rows count as wrong"])
     if predicted.correct is not None:
         note(f"Accuracy = {predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})")
 

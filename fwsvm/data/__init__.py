@@ -80,6 +80,9 @@ def load(
     DataError
         A file that is not available, not readable, or not what the lock says.
     """
+    import time
+    from dataclasses import replace
+
     from fwsvm.data import catalogue, lockfile, synthetic
     from fwsvm.data.download import FetchOptions
     from fwsvm.scaling import SCALINGS
@@ -104,6 +107,7 @@ def load(
     ):
         if option and not fits:
             raise UsageError(f"{name}: {said}")
+    started = time.perf_counter()
     if entry is not None:
         how = options or FetchOptions.default(mirror, offline=offline)
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
@@ -111,6 +115,7 @@ def load(
         found = catalogue.load_path(path, test=held_out, zero_based=zero_based, scale=scale, label=label)
     else:
         found = synthetic.load(name, seed=seed, scale=scale)
+    found = replace(found, load_seconds=time.perf_counter() - started)
     return found if raw else catalogue.scaled(found)
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any
 
 from fwsvm.errors import DataError, UsageError
 
@@ -19,14 +18,15 @@ ATTEMPTS = 4
 CHUNK = 1 << 16
 SECONDS_TO_CONNECT = 10.0
 HTML_PAGE = "an HTML page came in place of the data"
-#: Words of errors of requests and urllib3, and what they mean.
+#: Words of errors of requests and urllib3, what they mean, and whether another attempt may succeed.
 REASONS = {
-    "NameResolution": "no such host, or no network",
-    "timed out": "the server does not answer",
-    "Connection refused": "connection refused",
-    "IncompleteRead": "the connection broke off in mid-file",
-    "InvalidSchema": "plain http is only for files whose digest is pinned",
-    "SSL": "the secure connection failed",
+    "NameResolution": ("no such host, or no network", False),
+    "timed out": ("the server does not answer", True),
+    "Connection refused": ("connection refused", True),
+    "IncompleteRead": ("the connection broke off in mid-file", True),
+    "InvalidSchema": ("plain http is only for files whose digest is pinned", False),
+    "SSL": ("the secure connection failed", False),
+    "": ("the server's answer is not HTTP, or broke off", True),
 }
 
 
@@ -79,57 +79,50 @@ class FetchOptions:
             raise UsageError(f"mirror {named!r}: neither a folder nor a web address")
         said = seconds or os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds
         try:
-            allowed = float(said)
+            return cls(mirror=named or None, seconds=float(said), **more)
         except ValueError:
-            allowed = 0.0
-        if not 0 < allowed < float("inf"):
-            raise UsageError(f"FWSVM_FETCH_SECONDS must be a number of seconds above 0, not {said!r}")
-        return cls(mirror=named or None, seconds=allowed, **more)
+            raise UsageError(f"FWSVM_FETCH_SECONDS must be a number of seconds, not {said!r}") from None
 
 
-def is_local(url: str) -> bool:
-    """Whether a URL is of a server on this computer."""
-    return urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
-
-
-class Wanted(NamedTuple):
-    """A file to download: where it is and goes, its size in bytes if that is known, and what else it may be."""
-
-    url: str
-    part: Path
-    size: int | None
-    limit: int
-    plain_http: bool
-
-
-def download(wanted: Wanted, options: FetchOptions) -> None:
+def download(
+    url: str, part: Path, size: int | None, limit: int, options: FetchOptions, *, plain_http: bool
+) -> None:
     """Append the rest of a file to its ``.part``, or write all of it; raise `FetchError` after the last attempt.
 
-    A file that ends early is asked for again from there. `DataError` where the file is too large, `OSError` where it
-    cannot be written.
+    A file that ends before its ``size`` in bytes, where that is known, is asked for again from there. `DataError` where
+    the file has more bytes than ``limit``, `OSError` where it cannot be written.
     """
     deadline = time.monotonic() + options.seconds
-    wanted.part.parent.mkdir(parents=True, exist_ok=True)
-    options.say(f"fetching {wanted.url}")
-    with options.bar(wanted.part.stem, wanted.size) as told:
+    part.parent.mkdir(parents=True, exist_ok=True)
+    options.say(f"fetching {url}")
+    with options.bar(part.stem, size) as told:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return _attempt(wanted, options, deadline, told)
+                _attempt(url, part, size, limit, options, deadline, told, plain_http=plain_http)
+                break
             except FetchError as failure:
                 wait = options.pause * 2 ** (attempt - 1)
                 if not failure.again or attempt == ATTEMPTS or time.monotonic() + wait > deadline:
                     raise
-                again = f"attempt {attempt + 1} of {ATTEMPTS} in {wait:g} s"
-                options.say(f"{wanted.url}: {failure}; {again}")
+                options.say(f"{url}: {failure}; attempt {attempt + 1} of {ATTEMPTS} in {wait:g} s")
                 time.sleep(wait)
-    return None
 
 
-def _attempt(wanted: Wanted, options: FetchOptions, deadline: float, told: Callable[[int], None]) -> None:
+def _attempt(
+    url: str,
+    part: Path,
+    size: int | None,
+    limit: int,
+    options: FetchOptions,
+    deadline: float,
+    told: Callable[[int], None],
+    *,
+    plain_http: bool,
+) -> None:
+    """Append what a server sends to the file."""
     import requests
     import urllib3
 
-    url, part, size, limit, plain_http = wanted
     done = part.stat().st_size if part.is_file() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     waits = (SECONDS_TO_CONNECT, options.silence)
@@ -152,11 +145,8 @@ def _attempt(wanted: Wanted, options: FetchOptions, deadline: float, told: Calla
                         file.write(chunk)
                         told(done)
     except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        said = repr(error)
-        why = next((words for sign, words in REASONS.items() if sign in said), "")
-        passing = not isinstance(error, ValueError) and not any(x in said for x in ("NameResolution", "SSL"))
-        why = why or f"the server's answer is not HTTP, or broke off ({type(error).__name__})"
-        raise FetchError(why, again=passing) from None
+        why, again = next(reason for sign, reason in REASONS.items() if sign in repr(error))
+        raise FetchError(why, again=again) from None
     if size is not None and done < size:
         raise FetchError(f"the file ended after {done:,} of {size:,} bytes", again=True)
 

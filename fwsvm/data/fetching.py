@@ -10,19 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from fwsvm.data import derived, lockfile, overlay
-from fwsvm.data.download import FetchError, FetchOptions, Wanted, download, is_local
-from fwsvm.data.first_use import record, size_limit
+from fwsvm.data.download import FetchError, FetchOptions, download
 from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError
 from fwsvm.files.folders import data_folder
 from fwsvm.files.lock import exclusive
 from fwsvm.files.state import file_digest
 
-Place = str | Path
+BYTES_A_VALUE = 32  # of text, index and blank included, at most
+SMALLEST_LIMIT, LARGEST_LIMIT = 1 << 24, 1 << 32  # bytes of a file whose size is not known
+
 Found = tuple[Path, str]
 
 
@@ -49,19 +51,21 @@ def obtain(
     source is complete. `UnobtainableError` names every place that was tried and says how to add the files by hand.
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
-    search = Search(entry, options)
+    search, lacking = Search(entry, options), ""
+    # what the network gave is in the cache when training files alone are looked for
+    ways = [(False, False), *[(True, False)] * (not options.offline), *[(False, True)] * without_test]
     try:
-        for network in (False,) if options.offline else (False, True):
+        for network, train_only in ways:
             for source in sources:
-                if (files := search.find_all(source, source.files, network=network)) is not None:
-                    failed = [f"{said}; the next source was used" for said in search.tried if "://" in said]
-                    return search.obtained(source, files, dict.fromkeys(failed))
-        remedy = _remedy(search, any(file.urls for source in sources for file in source.files))
-        for source in sources if without_test else ():  # what the network gave is in the cache by now
-            if (files := search.find_all(source, source.train, network=False)) is not None:
-                return search.obtained(
-                    source, files, (), f"the test rows of {entry.name} are not available{remedy}"
-                )
+                files = search.find_all(source, source.train if train_only else source.files, network=network)
+                if files is None:
+                    continue
+                if train_only:
+                    lacking = f"the test rows of {entry.name} are not available{search.remedy(sources)}"
+                failed = [f"{said}; the next source was used" for said in search.tried if "://" in said]
+                trusted = any(overlay.pinned(source, file).evidence == FIRST_USE for file in source.files)
+                notices = *([] if train_only else dict.fromkeys(failed)), *search.notices
+                return Obtained(source, files, notices, lacking, trusted)
     except OSError as error:
         raise DataError(
             f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}; free some space, or set "
@@ -69,7 +73,7 @@ def obtain(
         ) from None
     for notice in search.notices:
         options.say(notice)
-    raise UnobtainableError(f"{entry.name} is not available{remedy}")
+    raise UnobtainableError(f"{entry.name} is not available{search.remedy(sources)}")
 
 
 @dataclass
@@ -87,22 +91,16 @@ class Search:
     tried: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
-    def obtained(
-        self, source: DataSource, files: dict[str, Found], failed: Iterable[str], lacking: str = ""
-    ) -> Obtained:
-        """Return what was found; ``failed`` are notices of what was of no use before."""
-        trusted = any(overlay.pinned(source, file).evidence == FIRST_USE for file in source.files)
-        return Obtained(source, files, (*failed, *self.notices), lacking, trusted)
-
     def find_all(
         self, source: DataSource, files: Sequence[RawFile], *, network: bool
     ) -> dict[str, Found] | None:
         """Return path and sha256 of each of these files of a source, or None as soon as one cannot be found."""
         found: dict[str, Found] = {}
-        for file in {file.file: file for file in files}.values():
-            if (one := self.find(source, file, network=network)) is None:
-                return None
-            found[file.file] = one
+        for file in files:
+            if file.file not in found:
+                if (one := self.find(source, file, network=network)) is None:
+                    return None
+                found[file.file] = one
         return found
 
     def find(self, source: DataSource, file: RawFile, *, network: bool) -> Found | None:
@@ -113,107 +111,113 @@ class Search:
         if file.shipped:
             self.tried.append(f"{path}: missing or altered: reinstall the package that ships it")
             return None
+        mirror, near, far = self.options.mirror or "", [], [*file.urls] if network else []
+        if "://" in mirror:
+            far.insert(0, f"{mirror.rstrip('/')}/{file.file}")
+        elif mirror:
+            in_cache = Path(mirror) / source.owner / source.name / file.file
+            near = [str(each) for each in (Path(mirror) / file.file, in_cache) if each.is_file()]
+            self.tried += [] if near else [f"{Path(mirror) / file.file}: no such file"]
         with exclusive(path):
+            file = overlay.pinned(source, file)
             if self.accept:
                 file = replace(file, sha256=None, md5=None, bytes=None, evidence=UNPINNED)
-            else:
-                file = overlay.pinned(source, file)
-            found = (
-                verified(path, file)
-                or self._first(source, file, self._mirrors(source, file, network=network))
-                or self._derived(source, file, network=False)
-            )
+            elif whole := verified(path, file):
+                return whole
+            found = self._first(source, file, near) or self._derived(source, file, network=False)
             if found or not network:
                 return found
-            if not file.urls:
+            if not far:
                 self.tried.append(f"{file.file}: no address is known")
-            return self._first(source, file, file.urls) or self._derived(source, file, network=True)
+            return self._first(source, file, far) or self._derived(source, file, network=True)
 
-    def _mirrors(self, source: DataSource, file: RawFile, *, network: bool) -> Sequence[Place]:
-        """Return where the mirror may have a file: one URL, or paths that exist."""
-        mirror = self.options.mirror
-        if not mirror:
-            return []
-        if "://" in mirror:
-            return [f"{mirror.rstrip('/')}/{file.file}"] if network else []
-        paths = (Path(mirror) / file.file, Path(mirror) / source.owner / source.name / file.file)
-        there = [path for path in paths if path.is_file() and path.absolute() != source.path(file).absolute()]
-        if not there:
-            self.tried.append(f"{paths[0]}: no such file")
-        return there
-
-    def _first(self, source: DataSource, file: RawFile, places: Iterable[Place]) -> Found | None:
+    def _first(self, source: DataSource, file: RawFile, places: Iterable[str]) -> Found | None:
         return next((found for place in places if (found := self.take(source, file, place))), None)
 
-    def take(self, source: DataSource, file: RawFile, place: Place) -> Found | None:
-        """Return a file that a place has, if it is what the lock says, or what can be recorded."""
+    def take(self, source: DataSource, file: RawFile, place: str) -> Found | None:
+        """Return a file that a place, a URL or path, has, if it is what the lock says, or what can be recorded."""
         path = source.path(file)
-        part = part_of(path)
+        part, is_web = part_of(path), "://" in place
         if not file.pinned:  # what is there may be of another server, and no digest would tell
             part.unlink(missing_ok=True)
         is_resumed = part.is_file()
         try:
-            self._bring(file, part, place)
+            if is_web:
+                is_safe = place not in file.urls or urlsplit(place).hostname in {
+                    "localhost",
+                    "127.0.0.1",
+                    "::1",
+                }
+                limit, plain = file.bytes or size_limit(self.entry), file.pinned or is_safe
+                download(place, part, file.bytes, limit, self.options, plain_http=plain)
+            else:
+                part.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(place, part)
             if not file.pinned:
-                accept = self.accept
-                self.notices.append(
-                    record(self.entry, source, file, part, str(place), self.evidence, accept=accept)
-                )
+                how = {"accept": self.accept}
+                said = overlay.record(self.entry, source, file, part, place, self.evidence, **how)
+                self.notices.append(said)
+            wrong, is_doubtful = mismatch(file, part), file.evidence in {"C", "D", FIRST_USE}
         except (FetchError, DataError) as failure:
-            self._refuse(source, place, str(failure), hint=isinstance(failure, DataError))
-            return None
-        if wrong := mismatch(file, part):
+            wrong, is_doubtful = str(failure), isinstance(failure, DataError)
+        else:
+            if wrong is None:
+                return keep(path), file.sha256 or file_digest(path)
             part.unlink()
             if is_resumed:  # its beginning may have come from elsewhere
                 return self.take(source, file, place)
-            self._refuse(source, place, wrong, hint=file.evidence in {"C", "D", FIRST_USE})
-            return None
-        return keep(path), file.sha256 or file_digest(path)
-
-    def _refuse(self, source: DataSource, place: Place, wrong: str, *, hint: bool) -> None:
-        """Note why what a place has is not taken, with the command that takes it."""
-        mirror = f" --mirror {place.parent}" if isinstance(place, Path) else ""
+        mirror = "" if is_web else f" --mirror {Path(place).parent}"
         accept = f"`fwsvm data lock {source.owner} --source {source.name}{mirror} --accept`"
-        self.tried.append(f"{place}: {wrong}" + (f" (if you trust this file: {accept})" if hint else ""))
-
-    def _bring(self, file: RawFile, part: Path, place: Place) -> None:
-        """Copy or download a file to its ``.part``; `FetchError` where that cannot be done."""
-        if isinstance(place, Path):
-            part.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, part)
-            return
-        from_mirror = place.startswith(f"{self.options.mirror}".rstrip("/") + "/")
-        plain_http = file.pinned or from_mirror or is_local(place)
-        limit = file.bytes or size_limit(self.entry)
-        download(Wanted(place, part, file.bytes, limit, plain_http), self.options)
+        hint = f" (if you trust this file: {accept})" if is_doubtful else ""
+        self.tried.append(f"{place}: {wrong}{hint}")
+        return None
 
     def _derived(self, source: DataSource, file: RawFile, *, network: bool) -> Found | None:
         """Return a file that is made of the training files of other data sets."""
         parents = []
         for name in file.parents:
-            parent = lockfile.read().entries[name].sources[0]
-            search = Search(
-                lockfile.read().entries[name], self.options, tried=self.tried, notices=self.notices
-            )
-            parents.append(search.find(parent, parent.train[0], network=network))
+            parent = lockfile.read().entries[name]
+            search = Search(parent, self.options, tried=self.tried, notices=self.notices)
+            source_of = parent.sources[0]
+            parents.append(search.find(source_of, source_of.train[0], network=network))
         if not parents or None in parents:
             return None
-        whole, part = (found[0] for found in parents if found)
-        path, said = source.path(file), derived.describe(file)
-        wrong = "no candidate"
+        path, said, wrong = source.path(file), derived.describe(file), "no candidate"
+        part = part_of(path)
         try:
-            for text in derived.texts(file, whole, part):
-                part_of(path).write_bytes(text)
-                if (differs := mismatch(file, part_of(path))) is None:
+            for text in derived.texts(file, *[found[0] for found in parents if found]):
+                part.write_bytes(text)
+                if (differs := mismatch(file, part)) is None:
                     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
                     self.notices.append(f"{file.file} was derived, {sure}: {said}")
                     return keep(path), file.sha256 or file_digest(path)
                 wrong = differs
         except DataError as error:
             wrong = str(error)
-        part_of(path).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         self.tried.append(f"{file.file} derived as {said}: {wrong}")
         return None
+
+    def remedy(self, sources: Iterable[DataSource]) -> str:
+        """Return the end of a sentence: what was tried in vain, and what the user can do."""
+        name, offline = self.entry.name, self.options.offline
+        has_urls = any(file.urls for source in sources for file in source.files)
+        tried = "; ".join(dict.fromkeys(self.tried)) or (
+            "it is not here" if has_urls else "no address is known"
+        )
+        fetch_it = f"`fwsvm data fetch {name}`, " if offline and has_urls else ""
+        return (
+            f"{' (offline)' if offline else ''}: {tried}. To get it: {fetch_it}`fwsvm data add {name} FILE` "
+            f"with a file you downloaded, or set FWSVM_MIRROR to a folder that has the files"
+        )
+
+
+def size_limit(entry: Entry) -> int:
+    """Return how many bytes a file of unknown size may have at most, by the rows that papers print."""
+    rows = max(((p.m or 0) + (p.t or 0) for p in entry.published), default=0)
+    if not rows or entry.split:
+        return LARGEST_LIMIT
+    return min(max(BYTES_A_VALUE * rows * (entry.features + 1), SMALLEST_LIMIT), LARGEST_LIMIT)
 
 
 def part_of(path: Path) -> Path:
@@ -230,9 +234,9 @@ def keep(path: Path) -> Path:
 
 def verified(path: Path, file: RawFile) -> Found | None:
     """Return path and sha256 of a file if it is there and matches the lock, else None."""
-    if not path.is_file() or not file.pinned:
+    if not path.is_file() or not file.pinned or mismatch(file, path):
         return None
-    return None if mismatch(file, path) else (path, file.sha256 or file_digest(path))
+    return path, file.sha256 or file_digest(path)
 
 
 def mismatch(file: RawFile, path: Path) -> str | None:
@@ -244,16 +248,3 @@ def mismatch(file: RawFile, path: Path) -> str | None:
             return f"{kind} is {here}, {says} {pinned}"
     size = path.stat().st_size
     return None if file.bytes in (None, size) else f"{size:,} bytes, datasets.lock says {file.bytes:,}"
-
-
-def _remedy(search: Search, has_urls: bool) -> str:
-    """Return the end of a sentence: what was tried in vain, and what the user can do."""
-    name, offline = search.entry.name, search.options.offline
-    tried = "; ".join(dict.fromkeys(search.tried)) or (
-        "it is not here" if has_urls else "no address is known"
-    )
-    fetch_it = f"`fwsvm data fetch {name}`, " if offline and has_urls else ""
-    return (
-        f"{' (offline)' if offline else ''}: {tried}. To get it: {fetch_it}`fwsvm data add {name} FILE` "
-        f"with a file you downloaded, or set FWSVM_MIRROR to a folder that has the files"
-    )

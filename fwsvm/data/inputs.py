@@ -16,7 +16,7 @@ from fwsvm.data import formats, labels, lockfile
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
-from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats import loader_of
 from fwsvm.errors import UsageError
 
 Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
@@ -136,9 +136,7 @@ def unseen_pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -
         As of `unseen_rows`, where the iterator comes to it.
     """
     path = Path(name_or_path)
-    if not path.is_file() or not formats.comes_in_pieces(path):
-        return None
-    return formats.in_pieces(path, zero_based=zero_based)
+    return formats.in_pieces(path, zero_based=zero_based) if path.is_file() else None
 
 
 def rows_of(found: Dataset) -> LabelledRows:

@@ -14,21 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm._memory import require
 from fwsvm.errors import DataError, UsageError, clipped, shown
 from fwsvm.parameters import BALANCED, converted
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
-WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
 LEADING_ZERO = re.compile(r"[-+]?0[0-9]")  # of text that consists of digits, such as a postal code
 QUOTED = 40  # characters of a label in a message
-CHARACTER = 4  # bytes, in arrays of text
 MANY = 20  # different labels, some of them fractions, that are a regression target rather than classes
-PART = 1 << 20  # labels that are sorted at a time
-EXACT_WHOLE = 1e15  # whole numbers below it are written as such, and not rounded
+EXACT_WHOLE = 1e15  # whole numbers below it are written as such
+
+Labels = NDArray[np.float64] | NDArray[np.str_]
 
 
-def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
+def classes(labels: Labels) -> tuple[str, ...]:
     """Return the classes of the labels, shape (m,), as text in the order that this module's docstring says.
 
     Raises
@@ -36,33 +34,21 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
     DataError
         A row has no label.
     """
-    names = [label_text(label) for label in _in_order(labels)]
-    if "nan" in names:
+    distinct, firsts = np.unique(labels, return_index=True)
+    found = tuple(dict.fromkeys(map(label_text, distinct[np.argsort(firsts)].tolist())))
+    if "nan" in found:
         raise DataError("rows without labels have no classes")
-    found = tuple(dict.fromkeys(names))
     if len(found) != 2:
         return found
-    if any(number(name) is None for name in found):
-        return max(found), min(found)
-    values = [int(name) if WHOLE.fullmatch(name) else float(name) for name in found]  # compared exactly
+    values: list[Any] = [number(name) for name in found]
+    values = [*found] if None in values else values
     return found if values[0] >= values[1] else found[::-1]
 
 
-def of_names(
-    names: list[str], codes: NDArray[np.integer], where: str
-) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return the labels ``names[codes]``, shape (m,): numbers where all names are and none is rounded, else text.
-
-    `DataError`, which ``where`` they stand begins, if text does not fit in the memory available.
-    """
+def of_names(names: list[str], codes: NDArray[np.integer]) -> Labels:
+    """Return the labels ``names[codes]``, shape (m,): numbers where all names are, else text."""
     if all(number(name) is not None and not LEADING_ZERO.match(name) for name in names):
-        values = np.array([float(name) for name in names])
-        if not any(map(_is_rounded, names, values.tolist())):
-            return values[codes]
-        names = [str(int(name)) if WHOLE.fullmatch(name) else name for name in names]
-    longest = max(map(len, names))
-    what = f"{where}: keeping {len(codes):,} labels of up to {longest:,} characters"
-    require(CHARACTER * len(codes) * longest, what, "write shorter labels", DataError)
+        return np.array([float(name) for name in names])[codes]
     return np.array(names)[codes]
 
 
@@ -76,34 +62,17 @@ def objection(name: str) -> str:
     return f"the label {shown(name)} holds a character that is not printable; leave it out"
 
 
-def _is_rounded(name: str, value: float) -> bool:
-    """Whether a whole number has another value as float64."""
-    return abs(value) >= EXACT_WHOLE and WHOLE.fullmatch(name) is not None and int(name) != value
-
-
-def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> NDArray[np.int32]:
+def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:
     """Return each label's place in ``classes``, shape (m,), -1 where it is none of them.
 
     Text matches as it is written; where all classes are numbers, also as the number that it writes.
     """
     place = {name: i for i, name in enumerate(classes)}
     numeric = all(number(name) is not None and number_text(name) == name for name in classes)
-    codes = np.empty(len(labels), np.int32)
-    for first in range(0, len(labels), PART):
-        distinct, which = np.unique(labels[first : first + PART], return_inverse=True)
-        names = [label_text(label) for label in distinct.tolist()]
-        found = [place.get(name, place.get(number_text(name), -1) if numeric else -1) for name in names]
-        codes[first : first + PART] = np.array(found, np.int32)[which.reshape(-1)]
-    return codes
-
-
-def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | list[str]:
-    """Return the different labels in order of first appearance; the memory is that of a part of them."""
-    found: dict[float | str, None] = {}
-    for first in range(0, len(labels), PART):
-        distinct, firsts = np.unique(labels[first : first + PART], return_index=True)
-        found |= dict.fromkeys(distinct[np.argsort(firsts)].tolist())
-    return list(found)  # type: ignore[return-value]
+    distinct, which = np.unique(labels, return_inverse=True)
+    names = map(label_text, distinct.tolist())
+    found = [place.get(name, place.get(number_text(name), -1) if numeric else -1) for name in names]
+    return np.array(found, np.int32)[which.reshape(-1)]
 
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again
@@ -128,12 +97,10 @@ def number_text(word: str) -> str:
     ['1', '2.5', '01', 'setosa']
     """
     value = number(word)
-    if value is None or not math.isfinite(value) or LEADING_ZERO.match(word):
-        return word
-    return str(int(word)) if _is_rounded(word, value) else label_text(value)
+    return word if value is None or math.isinf(value) or LEADING_ZERO.match(word) else label_text(value)
 
 
-def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> tuple[str, ...]:
+def unknown(labels: Labels, classes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the labels that are none of the classes, sorted; rows without a label are no such rows."""
     beyond = labels[encode(labels, classes) < 0]
     found = np.unique(beyond[~np.isnan(beyond)] if beyond.dtype.kind == "f" else beyond)
@@ -145,12 +112,7 @@ def lacking(counts: NDArray[np.integer], classes: tuple[str, ...]) -> str | None
     return None if counts.all() else classes[int(np.argmin(counts))]
 
 
-def first_labels(some: tuple[str, ...], most: int = 5) -> str:
-    """Return the first of some labels, for a sentence."""
-    return ", ".join(some[:most]) + (", ..." if len(some) > most else "")
-
-
-def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> None:
+def require_two(labels: Labels, name: str) -> None:
     """Refuse labels from which nothing can be learned.
 
     Raises
@@ -165,9 +127,7 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     refuse_regression(labels, found, name)
 
 
-def refuse_regression(
-    labels: NDArray[np.float64] | NDArray[np.str_], found: tuple[str, ...], name: str = ""
-) -> None:
+def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "") -> None:
     """Refuse labels, shape (m,), that are no classes but the target of a regression.
 
     Such are labels of which each row has its own, and numbers with fractions that are more than `MANY` or more than
@@ -186,7 +146,7 @@ def refuse_regression(
         )
     if labels.dtype.kind != "f" or len(found) <= min(MANY, max(2, len(labels) // 2)):
         return
-    fraction = next((label for label in found if WHOLE.fullmatch(label) is None), None)
+    fraction = next((label for label in found if not float(label).is_integer()), None)
     if fraction is not None:
         raise DataError(
             f"{where}the labels are continuous: {len(found)} different numbers in {len(labels)} rows, such as "
@@ -233,15 +193,13 @@ def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, flo
     """
     if not words:
         return None
-    if BALANCED in words:
-        if len(words) > 1:
-            raise UsageError(f"{option} {BALANCED} weighs all classes; leave the other {option} out")
+    if [*words] == [BALANCED]:
         return BALANCED
     pairs: dict[str, str] = {}
     for word in words:
         label, sign, value = word.rpartition("=")
         if not (sign and label):
-            raise UsageError(f"{option} takes LABEL=W or {BALANCED}, not {shown(word)}")
+            raise UsageError(f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(word)}")
         if label in pairs:
             raise UsageError(f"{option} gives class {shown(label)} two weights")
         pairs[label] = value

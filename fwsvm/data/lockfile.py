@@ -8,39 +8,58 @@ docs/adding/data-set.md).
 import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from fwsvm.data.formats.registry import MAX_INDEX, checked_loader
 from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.files.folders import data_folder
 from fwsvm.files.yaml_files import read_yaml
 from fwsvm.plugins import load_plugins
 
-VERSION = 1
-#: In the lock, ``sha256: unpinned``: no digest of this file is known.
-UNPINNED = "unpinned"
-#: The evidence of a digest that was recorded when the file was first fetched, and by the user.
-FIRST_USE, LOCKED = "first use", "locked"
+VERSION: Literal[1] = 1
+#: The evidence of a file without a digest, of one recorded when it was first fetched, and of one the user recorded.
+UNPINNED, FIRST_USE, LOCKED = "unpinned", "first use", "locked"
 SHIPPED = Path(__file__).with_name("shipped")
 
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")]
-Text = Annotated[str, Meta(min_length=1)]
 Url = Annotated[str, Meta(pattern=r"^https?://[^/\s]+/[!-~]*\Z")]
-Sha256 = Annotated[str, Meta(pattern=r"^([0-9a-f]{64}|unpinned)\Z")]
-Md5 = Annotated[str, Meta(pattern=r"^([0-9a-f]{32}|unpinned)\Z")]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Md5 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 Count = Annotated[int, Meta(ge=1)]
-Index = Annotated[int, Meta(ge=1, le=MAX_INDEX)]
+Index = Annotated[int, Meta(ge=1, le=2**31 - 2)]
 Label = int | float | str
-Sources = Annotated[dict[str, dict[str, Any]], Meta(min_length=1)]
-
-Kind = TypeVar("Kind")
+Raw = dict[str, dict[str, Any]]
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A mapping of the lock, whose keys are the attributes."""
+
+
+class Svmlight(Record, frozen=True, tag_field="format", tag="svmlight"):
+    """How a file in LIBSVM's format is read."""
+
+    zero_based: bool = False
+
+
+class Csv(Record, frozen=True, tag_field="format", tag="csv"):
+    """How a table of delimited text is read; see `fwsvm.data.formats.tables.read`."""
+
+    delimiter: str = ","
+    header: bool = False
+    label: int | str = -1
+    drop: list[int | str] = []
+    categorical: dict[int | str, list[Label]] = {}
+    comment: str = ""
+
+
+class Kdd99(Record, frozen=True, tag_field="format", tag="kdd99"):
+    """A file of KDD Cup 1999."""
+
+
+class MiniBoone(Record, frozen=True, tag_field="format", tag="miniboone"):
+    """The file of MiniBooNE."""
 
 
 class Complement(Record, frozen=True):
@@ -71,14 +90,14 @@ class RawFile(Record, frozen=True, kw_only=True):
     """
 
     file: Name
-    urls: tuple[Url, ...] | Literal["unknown"] = ()
+    urls: tuple[Url, ...] = ()
     verified: bool = False
     bytes: Count | None = None
     sha256: Sha256 | None = None
     md5: Md5 | None = None
     rows: Count | None = None
     max_index: Index | None = None
-    evidence: Text
+    evidence: str = UNPINNED
     digest_from: str = ""
     recorded: str = ""
     member: str = ""
@@ -86,17 +105,6 @@ class RawFile(Record, frozen=True, kw_only=True):
     complement: Complement | None = None
     draw: DrawnLines | None = None
     note: str = ""
-
-    def __post_init__(self) -> None:
-        for key, word, instead in (
-            ("urls", "unknown", ()),
-            ("sha256", UNPINNED, None),
-            ("md5", UNPINNED, None),
-        ):
-            if getattr(self, key) == word:
-                msgspec.structs.force_setattr(self, key, instead)
-        if not self.pinned and self.evidence != UNPINNED:
-            raise ValueError(f"no digest, so its evidence must be {UNPINNED}")
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -118,8 +126,8 @@ class DataSource(Record, frozen=True, kw_only=True):
     whose values it is, and their digest. ``owner`` is the data set whose source it is.
     """
 
-    name: Name = "local"
-    owner: str = ""
+    name: Name
+    owner: str
     loader: dict[str, Any] = {}
     train: tuple[RawFile, ...] = ()
     test: tuple[RawFile, ...] = ()
@@ -129,19 +137,6 @@ class DataSource(Record, frozen=True, kw_only=True):
     generate: str = ""
     sha256: Sha256 | None = None
 
-    def __post_init__(self) -> None:
-        if self.generate:
-            if self.files or self.sha256 is None:
-                said = "has no files" if self.files else "needs sha256, the digest of its values"
-                raise ValueError(f"a source that is generated {said}")
-            return
-        if not self.train:
-            raise ValueError("train must name at least one file")
-        msgspec.structs.force_setattr(self, "loader", checked_loader(self.loader))
-        labels = [label for members in (self.grouping or {}).values() for label in members]
-        if len(set(labels)) < len(labels):
-            raise ValueError("grouping: each raw label has one class")
-
     @property
     def files(self) -> tuple[RawFile, ...]:
         """Training files, then test files."""
@@ -149,7 +144,7 @@ class DataSource(Record, frozen=True, kw_only=True):
 
     def path(self, file: RawFile) -> Path:
         """Return the path of a verified file: in the package that ships it, or in the cache."""
-        return Path(self.home) / file.file if file.shipped else self.folder / file.file
+        return (Path(self.home) if file.shipped else self.folder) / file.file
 
     @property
     def folder(self) -> Path:
@@ -167,8 +162,8 @@ class Split(Record, frozen=True):
 class PublishedShape(Record, frozen=True, kw_only=True):
     """The shape a paper prints: m training rows, t test rows, n features (None where it prints none)."""
 
-    paper: Text
-    name: Text
+    paper: str
+    name: str
     m: Count | None = None
     t: Count | None = None
     n: Count | None = None
@@ -181,7 +176,7 @@ class Entry(Record, frozen=True, kw_only=True):
     """
 
     name: Name
-    title: Text
+    title: str
     task: Literal["binary", "multiclass"]
     classes: Count
     features: Index
@@ -189,15 +184,9 @@ class Entry(Record, frozen=True, kw_only=True):
     sources: tuple[DataSource, ...]
     split: Split | None = None
     published: tuple[PublishedShape, ...] = ()
-    also: tuple[Text, ...] = ()
+    also: tuple[str, ...] = ()
     note: str = ""
     stands_for: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.task == "binary") != (self.classes == 2):
-            raise ValueError(f"task {self.task} with {self.classes} classes")
-        if self.split and (self.split.test_fraction is None) == (self.split.train_rows is None):
-            raise ValueError("split must be {test_fraction: 0.2} or {train_rows: 500}")
 
     @property
     def made(self) -> str:
@@ -234,21 +223,16 @@ class Lock(Record, frozen=True, kw_only=True):
 class LockText(Record, frozen=True, kw_only=True):
     """The sections of a lock or an overlay before its entries are looked at."""
 
-    version: int = VERSION
+    version: Literal[1] = VERSION
     evidence: dict[str, str] = {}
-    datasets: dict[str, dict[str, Any]] = {}
-    pins: dict[str, dict[str, Any]] = {}
-
-
-def in_checkout() -> bool:
-    """Whether the package runs from a checkout, with the lock at its top."""
-    top = Path(__file__).parents[2]
-    return (top / "datasets.lock").is_file() and (top / "pyproject.toml").is_file()
+    datasets: Raw = {}
+    pins: Raw = {}
 
 
 def lock_path() -> Path:
-    """Return the lock that belongs to this copy of the package."""
-    return Path(__file__).parents[2 if in_checkout() else 0] / "datasets.lock"
+    """Return the lock that belongs to this copy of the package: at the top of a checkout, else beside this file."""
+    top = Path(__file__).parents[2]
+    return (top if (top / "pyproject.toml").is_file() else Path(__file__).parent) / "datasets.lock"
 
 
 def overlay_path() -> Path:
@@ -278,7 +262,7 @@ def add_lock(path: Path) -> None:
     added, known = load(path), _present()
     if taken := next((name for name in added.datasets if known.find(name)), None):
         raise ValueError(f"a data set named {taken!r} is there already")
-    assemble({each: load(each) for each in (lock_path(), *_LOCKS.values())} | {path: added})
+    assemble({path: added})
     _LOCKS[str(path)] = path
 
 
@@ -291,11 +275,8 @@ def _load_plugins() -> None:
 
 
 def _present() -> Lock:
-    paths = [lock_path(), *_LOCKS.values()] + ([overlay_path()] if overlay_path().is_file() else [])
-    try:
-        return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
-    except OSError as error:
-        raise DataError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    paths = [path for path in (lock_path(), *_LOCKS.values(), overlay_path()) if path.is_file()]
+    return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
 
 
 @functools.lru_cache(maxsize=4)
@@ -305,15 +286,7 @@ def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Lock:
 
 def load(path: Path) -> LockText:
     """Return the sections of a lock or an overlay; `DataError` if it is not YAML, or not of these sections."""
-    return sections_of(read_yaml(path, DataError) or {}, path)
-
-
-def sections_of(raw: Any, path: Path) -> LockText:
-    """Return the sections of a lock from plain values; ``path`` is named in errors."""
-    found = _converted(raw, LockText, str(path))
-    if found.version != VERSION:
-        raise DataError(f"{path}: version {found.version}; this fwsvm reads version {VERSION}")
-    return found
+    return converted(read_yaml(path, DataError) or {}, LockText, str(path))
 
 
 def assemble(texts: Mapping[Path, LockText]) -> Lock:
@@ -321,61 +294,48 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
     A pin of a file that is in no lock is ignored.
     """
-    records: dict[str, dict[str, Any]] = {}
-    pins: dict[str, dict[str, Any]] = {}
-    evidence: dict[str, str] = {}
-    files: dict[str, Path] = {}
-    for path, text in texts.items():
-        records |= text.datasets
-        pins |= text.pins
-        evidence |= text.evidence
-        files |= dict.fromkeys(text.datasets, path)
-    package = next(iter(texts))
-    entries = {
-        name: _entry(name, records, pins, path, str(SHIPPED if path == package else path.parent))
-        for name, path in files.items()
-    }
-    for name, entry in entries.items():
-        parents = {word for source in entry.sources for file in source.files for word in file.parents}
-        if missing := parents - {*entries}:
-            raise DataError(f"{files[name]}: datasets.{name}: there is no data set {missing.pop()!r}")
+    paths = {name: path for path, text in texts.items() for name in text.datasets}
+    records = {name: texts[path].datasets[name] for name, path in paths.items()}
+    pins = {address: facts for text in texts.values() for address, facts in text.pins.items()}
     overlay = texts.get(overlay_path(), LockText())
-    yours = {}
-    for address, pin in overlay.pins.items():
-        yours[address.split("/")[0]] = FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
-    yours |= dict.fromkeys(overlay.datasets, "added")
-    return Lock(entries=entries, evidence=evidence, overlay={k: yours[k] for k in yours if k in entries})
+    yours = {
+        address.split("/")[0]: FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
+        for address, pin in overlay.pins.items()
+    } | dict.fromkeys(overlay.datasets, "added")
+    return Lock(
+        entries={name: _entry(name, records, pins, path) for name, path in paths.items()},
+        evidence={grade: said for text in texts.values() for grade, said in text.evidence.items()},
+        overlay={name: how for name, how in yours.items() if name in paths},
+    )
 
 
-def _entry(
-    name: str,
-    records: Mapping[str, dict[str, Any]],
-    pins: Mapping[str, dict[str, Any]],
-    path: Path,
-    home: str,
-) -> Entry:
+def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
     where, record = f"{path}: datasets.{name}", dict(records[name])
-    own, owner = record.pop("sources", None), record.pop("sources_of", name)
-    if owner != name and (own or owner not in records):
-        raise DataError(
-            f"{where}.sources_of: must name a data set of the lock, and stands in place of sources"
-        )
-    sources = _converted(records[owner].get("sources"), Sources, f"{where}.sources")
-    more = {"owner": owner, "home": home}
-    if "grouping" in record:
-        more["grouping"] = record.pop("grouping")
+    sources, owner = record.pop("sources", None), record.pop("sources_of", name)
+    if owner != name:
+        sources = records.get(owner, {}).get("sources")
+    shared: dict[str, Any] = {"owner": owner, "home": str(SHIPPED if path == lock_path() else path.parent)}
+    shared |= {"grouping": record.pop("grouping")} if "grouping" in record else {}
     found = []
-    for key, source in sources.items():
-        whole = {**source, **more, "name": key}
+    for key, source in converted(sources, Raw, f"{where}.sources").items():
+        at, more = f"{where}.sources.{key}", {**shared, "name": key}
+        if "loader" in source:
+            converted(source["loader"], Svmlight | Csv | Kdd99 | MiniBoone, f"{at}.loader")
         for role in {"train", "test"} & source.keys():
-            files = _converted(source[role], list[dict[str, Any]], f"{where}.sources.{key}.{role}")
-            whole[role] = [file | pins.get(f"{owner}/{key}/{file.get('file')}", {}) for file in files]
-        found.append(_converted(whole, DataSource, f"{where}.sources.{key}"))
-    entry = _converted({**record, "name": name, "sources": ()}, Entry, where)
+            files = converted(source[role], list[dict[str, Any]], f"{at}.{role}")
+            pinned = [known(file | pins.get(f"{owner}/{key}/{file.get('file')}", {})) for file in files]
+            more[role] = pinned
+        found.append(converted({**source, **more}, DataSource, at))
+    entry = converted({**record, "name": name, "sources": ()}, Entry, where)
     return msgspec.structs.replace(entry, sources=tuple(found))
 
 
-def _converted(raw: object, kind: type[Kind], where: str) -> Kind:
+def known(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a file without those that say that nothing is known."""
+    return {key: value for key, value in facts.items() if value not in (UNPINNED, "unknown")}
+
+
+def converted(raw: object, kind: Any, where: str) -> Any:
     """Return a value of a type; `DataError` names the place and the key of what is wrong."""
     try:
         return msgspec.convert(raw, kind)

@@ -2,28 +2,28 @@
 
 ``datasets`` are the user's entries, ``pins`` facts of single files by ``DATASET/SOURCE/FILE``. A change that makes the
 lock invalid is not written. Every change holds one lock between processes.
+
+A file without a published digest is trusted when it is first fetched: it must be data, of the shape that its entry and
+the papers say. Its digest is recorded here, and from then on its bytes must agree.
 """
 
-import json
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import yaml
 
-from fwsvm.data import lockfile
-from fwsvm.data.lockfile import DataSource, LockText, RawFile
+from fwsvm.data import formats, lockfile
+from fwsvm.data.dataset import grouped
+from fwsvm.data.labels import classes
+from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, LockText, RawFile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.files.atomic import make_folder, replacing
 from fwsvm.files.lock import exclusive
-
-
-class Removed(NamedTuple):
-    """What was removed from the overlay: whether an entry, and the pins of how many files."""
-
-    entry: bool
-    pins: int
+from fwsvm.files.state import file_digest
 
 
 def _address(source: DataSource, file: RawFile) -> str:
@@ -34,38 +34,70 @@ def _address(source: DataSource, file: RawFile) -> str:
 def pinned(source: DataSource, file: RawFile) -> RawFile:
     """Return a file with what the overlay has of it now, which another process may just have recorded."""
     path = lockfile.overlay_path()
-    facts = lockfile.load(path).pins.get(_address(source, file)) if path.is_file() else None
-    return msgspec.convert({**msgspec.to_builtins(file), **facts}, RawFile) if facts else file
+    facts = lockfile.load(path).pins.get(_address(source, file), {}) if path.is_file() else {}
+    return msgspec.convert(lockfile.known(msgspec.to_builtins(file) | facts), RawFile)
 
 
-def pin(source: DataSource, file: RawFile, facts: Mapping[str, Any]) -> None:
-    """Record facts of a file in the overlay."""
+def record(
+    entry: Entry, source: DataSource, file: RawFile, path: Path, place: str, evidence: str, *, accept: bool
+) -> str:
+    """Record the digest of a file that came from a place and is at ``path``, and return the notice.
+
+    `DataError` where the file is not data, or, unless ``accept``, not of the shape that its entry and the papers say.
+    """
+    sha256, is_train = file_digest(path), file in source.train
+    table = grouped(formats.read(path, sha256, source.loader, file.member)[0], source.grouping, entry.name)
+    found, width, is_svmlight = (
+        len(classes(table.labels)),
+        table.features,
+        source.loader["format"] == "svmlight",
+    )
+    published = {shape.m if is_train else shape.t for shape in entry.published if not entry.split} - {None}
+    wrong = ""
+    if width > entry.features or (width < entry.features and not is_svmlight):
+        wrong = f"{width:,} features, not the {entry.features:,} of datasets.lock"
+    elif published and table.rows not in published:
+        wrong = f"{table.rows:,} rows, not {' or '.join(f'{count:,}' for count in published)} as published"
+    elif found > entry.classes or (is_train and found < entry.classes):
+        wrong = f"{found} classes, not the {entry.classes} of datasets.lock"
+    if wrong and not accept:
+        raise DataError(f"{file.file} has {wrong}")
+    shape = wrong or f"{table.rows:,} rows" + (", as published" if published else f", {width:,} features")
+    facts = {"bytes": path.stat().st_size, "sha256": sha256, "rows": table.rows, **origin(place, evidence)}
+    facts |= {"verified": True} if place in file.urls else {}
+    facts |= {"md5": UNPINNED} if accept else {}  # in place of one that may be in the lock
+    facts |= {"max_index": width} if is_svmlight else {}
     with _changed() as overlay:
         overlay["pins"].setdefault(_address(source, file), {}).update(facts)
+    said = "no published checksum; " if evidence == FIRST_USE else ""
+    return f"{file.file}: {said}recorded sha256 {sha256[:12]}... ({shape})"
+
+
+def origin(place: str, evidence: str) -> dict[str, Any]:
+    """Return the facts of a digest that is recorded now: its evidence, the place and the date."""
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    return {"evidence": evidence, "digest_from": place, "recorded": today}
 
 
 def add_entry(name: str, entry: Mapping[str, Any]) -> None:
-    """Add a data set to the overlay; a name that is there already is a `DataError`."""
+    """Add a data set to the overlay."""
     with _changed() as overlay:
-        if name in overlay["datasets"]:
-            said = f"{name} is in {lockfile.overlay_path()} already"
-            raise DataError(f"{said}; `fwsvm data remove {name}` takes it out")
         overlay["datasets"][name] = dict(entry)
 
 
-def remove(name: str) -> Removed:
-    """Remove a user's data set, and the pins of its files, from the overlay.
+def remove(name: str) -> tuple[bool, int]:
+    """Remove a user's data set, and the pins of its files; return whether there was an entry, and how many pins.
 
-    `UsageError` if there is nothing to remove; `DataError` if other entries depend on it.
+    `UsageError` if there is nothing to remove.
     """
     with _changed() as overlay:
         pins = [pin for pin in overlay["pins"] if pin.split("/")[0] == name]
-        removed = Removed(overlay["datasets"].pop(name, None) is not None, len(pins))
-        if not any(removed):
+        was_there = overlay["datasets"].pop(name, None) is not None
+        if not (was_there or pins):
             raise UsageError(f"{name}: nothing of it was added or locked by you in {lockfile.overlay_path()}")
         for pin in pins:
             del overlay["pins"][pin]
-    return removed
+    return was_there, len(pins)
 
 
 @contextmanager
@@ -77,26 +109,7 @@ def _changed() -> Iterator[dict[str, Any]]:
         before = lockfile.load(path) if path.is_file() else LockText()
         sections = {"version": lockfile.VERSION, "datasets": {}, "pins": {}, **msgspec.to_builtins(before)}
         yield sections
-        lockfile.assemble({package: lockfile.load(package), path: lockfile.sections_of(sections, path)})
+        changed = lockfile.converted(sections, LockText, str(path))
+        lockfile.assemble({package: lockfile.load(package), path: changed})
         with replacing(path) as file:
             yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)
-
-
-def move_into_checkout(source: DataSource) -> bool:
-    """Move the facts of a source's files from the overlay to the checkout's own lock, a line each at its end.
-
-    Return whether there were any.
-    """
-    if not lockfile.in_checkout():
-        raise UsageError("--into-checkout: this fwsvm does not run from a checkout")
-    path, start = lockfile.lock_path(), f"{source.owner}/{source.name}/"
-    with _changed() as overlay:
-        pins = {name: overlay["pins"].pop(name) for name in [*overlay["pins"]] if name.startswith(start)}
-        old = tuple(f"  {name}: " for name in pins)
-        lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(old)]
-        lines += ["", "pins:"] if pins and "pins:" not in lines else []
-        for name, facts in pins.items():
-            lines.append(f"  {name}: {json.dumps({**facts, 'evidence': lockfile.LOCKED})}")  # JSON is YAML
-        with replacing(path) as file:
-            file.write("\n".join([*lines, ""]))
-    return bool(pins)

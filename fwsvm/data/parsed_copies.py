@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -23,14 +23,13 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
-from fwsvm.data.dataset import LARGEST_INT32, LabelledRows, canonical_csr
+from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.errors import DataError
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.compiled_cache import READING, package_digest
 
 DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
 MAPPED_FROM = 1 << 24  # bytes
-CONVERTED = 1 << 20  # numbers
 
 Parsed = tuple[LabelledRows, tuple[str, ...]]
 
@@ -40,8 +39,7 @@ class CopyWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.files: dict[str, IO[bytes]] = {}
-        self.kinds: dict[str, str] = {}
+        self.files: dict[str, tuple[IO[bytes], str]] = {}
         self.lengths: list[NDArray[np.integer]] = []
         self.rows = self.features = 0
 
@@ -66,54 +64,29 @@ class CopyWriter:
         self.lengths.append(np.diff(indptr))
         self.rows, self.features = self.rows + len(indptr) - 1, max(self.features, features)
 
-    def begin_again(self) -> Callable[[Any], None]:
-        """Drop what was written and return what takes the pieces of a file."""
-        self.close()
-        self.__init__(self.folder)  # type: ignore[misc]
-        return lambda piece: self.add_sparse(*piece[:4])
-
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
         if name not in self.files:
-            self.files[name] = (self.folder / name).open("wb")
-            self.kinds[name] = np.dtype(dtype).str
-        self.files[name].write(np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8).data)
+            self.files[name] = (self.folder / name).open("wb"), np.dtype(dtype).str
+        self.files[name][0].write(np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8).data)
 
-    def close(self) -> None:
-        """Close the files, each as far as it was written."""
-        for file in self.files.values():
-            file.close()
-
-    def finish(self, table: LabelledRows, notices: tuple[str, ...], source: str) -> None:
+    def finish(self, table: LabelledRows, notices: tuple[str, ...]) -> None:
         """Complete the arrays, and write what they are."""
         if self.lengths:
-            indptr = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths), dtype=np.int64)])
-            wide = indptr[-1] > LARGEST_INT32  # scipy has both in one type
-            self._append("indptr", indptr, np.int64 if wide else np.int32)
-            if wide:
-                self._widen("indices")
+            ends = np.cumsum(np.concatenate(self.lengths), dtype=np.int64)
+            self._append("indptr", np.concatenate([[0], ends]), np.int32 if ends[-1] < 2**31 else np.int64)
         self._append("labels", table.labels, table.labels.dtype)
-        for file in self.files.values():
+        for file, _ in self.files.values():
             file.flush()
             os.fsync(file.fileno())
         about = {
-            "raw_sha256": source,
             "readers": reader_version(),
             "shape": [self.rows, max(self.features, table.features)],
-            "arrays": {name: [kind, self.files[name].tell()] for name, kind in self.kinds.items()},
-            "notices": list(notices),
+            "arrays": {name: [kind, file.tell()] for name, (file, kind) in self.files.items()},
+            "notices": notices,
             "zero_based": table.zero_based,
-            "feature_names": list(table.feature_names),
+            "feature_names": table.feature_names,
         }
         (self.folder / "about.json").write_text(json.dumps(about), "utf-8")
-
-    def _widen(self, name: str) -> None:
-        """Write an array of int32 anew as int64."""
-        self.files.pop(name).close()
-        narrow = (self.folder / name).rename(self.folder / f"{name}.narrow")
-        array = np.memmap(narrow, np.int32, "r")
-        for first in range(0, len(array), CONVERTED):
-            self._append(name, array[first : first + CONVERTED], np.int64)
-        narrow.unlink()
 
 
 def reader_version() -> str:
@@ -121,36 +94,37 @@ def reader_version() -> str:
     return package_digest(*READING)
 
 
-def folder(source: str, options: Mapping[str, Any]) -> Path:
-    """Return the folder of the copy of a source, such as the sha256 of a file, read with these options."""
-    key = json.dumps([source, dict(options), reader_version()], sort_keys=True)
-    return parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
-
-
 def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWriter], Parsed]) -> Parsed:
-    """Return the copy of a source; where there is none, ``read`` adds the rows to its writer, and it is made.
+    """Return the copy of a source, such as the sha256 of a file, read with these options.
 
-    What ``read`` returns has the labels and notices; its rows are not looked at.
+    Where there is none it is made: ``read`` adds the rows to its writer. What it returns has the labels and notices.
 
     Raises
     ------
     OSError
         The copy cannot be written: a full disk, a cache that is only to be read.
     """
-    place = folder(source, options)
+    key = json.dumps([source, dict(options), reader_version()], sort_keys=True)
+    place = parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
     if (kept := _load(place)) is not None:
         return kept
-    with _building(place.parent) as building:
-        writer = CopyWriter(building)
+    building = parsed_folder() / f"{BUILDING}{secrets.token_hex(8)}"
+    building.mkdir(
+        parents=True
+    )  # who may read it is what the umask says, where tempfile's folders are of one user
+    writer = CopyWriter(building)
+    try:
         try:
-            table, notices = read(writer)
-            writer.finish(table, notices, source)
+            writer.finish(*read(writer))
         finally:
-            writer.close()
+            for file, _ in writer.files.values():
+                file.close()
         if _load(place) is None:  # else another process was first
             shutil.rmtree(place, ignore_errors=True)
             with contextlib.suppress(OSError):
                 building.rename(place)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
     if (made := _load(place)) is None:
         raise OSError(f"the copy {place} cannot be read")
     return made
@@ -171,7 +145,7 @@ def _load(place: Path) -> Parsed | None:
         names = tuple(about["feature_names"])
         table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
         return table, tuple(about["notices"])
-    except (OSError, ValueError, KeyError, EOFError, TypeError):
+    except (OSError, ValueError, KeyError):
         return None
 
 
@@ -181,18 +155,6 @@ def _array(path: Path, kind: str, size: int) -> np.ndarray:
     if size < MAPPED_FROM:
         return np.fromfile(path, kind)
     return np.asarray(np.memmap(path, kind, "r"))  # plain, as compiled code knows arrays
-
-
-@contextlib.contextmanager
-def _building(parent: Path) -> Iterator[Path]:
-    """Give a folder for a copy that is being made; what is left of it in the end is removed."""
-    parent.mkdir(parents=True, exist_ok=True)
-    building = parent / f"{BUILDING}{secrets.token_hex(8)}"
-    building.mkdir()  # who may read it is what the umask says, where tempfile's folders are of one user alone
-    try:
-        yield building
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
 
 
 def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: str) -> LabelledRows:
@@ -213,9 +175,8 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
             writer.add(scaling.apply(in_memory(table.X, some), ranges))
         return table, ()
 
-    options = {"scaled": ranges.text(), "part": part}
     try:
-        found, _ = load_or_make(fingerprint, options, write)
+        found, _ = load_or_make(fingerprint, {"scaled": ranges.text(), "part": part}, write)
     except OSError as error:
         raise DataError(
             f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: "

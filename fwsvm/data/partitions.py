@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
-from fwsvm.data.formats.text_files import BYTE_ORDER_MARK, HEAD_BYTES, is_compressed, refuse_not_text
+from fwsvm.data.formats.text_files import BYTE_ORDER_MARK, COMPRESSIONS, HEAD_BYTES, refuse_not_text
 from fwsvm.errors import DataError
 
 COUNTED = 1 << 24  # bytes in which lines are counted at a time
@@ -101,7 +101,7 @@ def _opened(path: str | Path) -> Iterator[IO[bytes]]:
 def _cut_file(path: Path) -> list[Partition]:
     with _opened(path) as source:
         head = source.read(HEAD_BYTES)
-        if is_compressed(head):
+        if head.startswith(tuple(COMPRESSIONS)):
             raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
         refuse_not_text(path, head)
         with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:

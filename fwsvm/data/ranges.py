@@ -4,7 +4,7 @@ A range file holds, for each feature that varies, ``index minimum maximum``, aft
 ranges are mapped to. If labels are scaled, a line ``y``, their interval and their range come first.
 """
 
-import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,19 +14,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import RowMatrix, blocks, in_memory
-from fwsvm.data import labels
+from fwsvm._mapped import RowMatrix, blocks, in_memory, slices
 from fwsvm.data.formats import svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
 from fwsvm.data.formats.text_files import read_text
-from fwsvm.errors import DataError
+from fwsvm.data.labels import Labels
+from fwsvm.errors import DataError, listed
 from fwsvm.files.atomic import replacing
 
-Labels = NDArray[np.float64] | NDArray[np.str_]
-
 BLOCK_VALUES = 1 << 22  # numbers held densely at a time
-LEAST_ENTRY = len(" 1:1")  # bytes of a number with its index
-MAX_NAMED = 5  # features named in a notice
 
 
 class LabelRange(NamedTuple):
@@ -62,29 +58,13 @@ def fit_ranges(
 
 def restore_ranges(path: str | Path, X: RowMatrix) -> FileRanges:
     """Return the content of a range file, with a notice of the columns of ``X`` that it lacks, which become 0."""
-    rule = read(path)
-    stored = np.zeros(0, np.int64)
-    for part in _parts(X):
+    rule, stored = read(path), np.zeros(0, np.int64)
+    for some in blocks(X):
+        part = csr_array(in_memory(X, some))
         stored = np.union1d(stored, part.indices[part.data != 0])
     new = stored[~np.isin(stored, rule.features.features)] + 1
-    shown = ", ".join(map(str, new[:MAX_NAMED])) + (", ..." if len(new) > MAX_NAMED else "")
-    notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
-    return rule._replace(notices=notices)
-
-
-def _parts(X: RowMatrix) -> Iterator[csr_array]:
-    """Yield consecutive rows, some at a time, whose memory is their own: X may be mapped."""
-    for some in blocks(X):
-        yield csr_array(in_memory(X, some))
-
-
-def least_bytes(X: RowMatrix, rule: FileRanges) -> int:
-    """Return what the text of the scaled rows, (m, n), takes at least: every number of a feature whose zero moves."""
-    known = rule.features
-    from_zero = (0.0 - known.minimum) * (known.upper - known.lower) + known.lower * (
-        known.maximum - known.minimum
-    )
-    return LEAST_ENTRY * X.shape[0] * int(np.count_nonzero(from_zero))
+    said = f"{len(new)} features are not in {path} and become 0: {listed(map(str, new))}"
+    return rule._replace(notices=(said,) * bool(len(new)))
 
 
 class ScaledText(NamedTuple):
@@ -101,24 +81,15 @@ def scaled_text(X: RowMatrix, given: Labels, rule: FileRanges, digits: int) -> I
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
     given, known = _scaled_labels(given, rule.target), rule.features.features
+    names = [name if isinstance(name, str) else f"{name:.17g}" for name in given.tolist()]
     n = max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
-    rows, first = max(1, BLOCK_VALUES // max(1, len(known))), 0
-    for part in _parts(X):
+    for some in slices(X.shape[0], X.shape[0] * len(known), BLOCK_VALUES):
+        part = csr_array(in_memory(X, some))
         wide = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], n))
-        for start in range(0, part.shape[0], rows):
-            some = csr_array(wide[start : start + rows])
-            names = _names(given[first : first + some.shape[0]])
-            first += some.shape[0]
-            before = some.nnz
-            done = csr_array(scaling.apply(some, rule.features))
-            for text in svmlight_writer.text_blocks(done, names, lambda value: f"{value:.{digits}g}"):
-                yield ScaledText(text, text.count(":"), before)
-                before = 0
-
-
-def _names(given: Labels) -> list[str]:
-    """Return labels as svm-scale writes them: every number with 17 digits."""
-    return [name if isinstance(name, str) else f"{name:.17g}" for name in given.tolist()]
+        done, before = csr_array(scaling.apply(wide, rule.features)), part.nnz
+        for text in svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.{digits}g}"):
+            yield ScaledText(text, text.count(":"), before)
+            before = 0
 
 
 def _scaled_labels(given: Labels, target: LabelRange | None) -> Labels:
@@ -130,18 +101,15 @@ def _scaled_labels(given: Labels, target: LabelRange | None) -> Labels:
         scaled = target.lower + (target.upper - target.lower) * (values - target.minimum) / span
     scaled[values == target.maximum] = target.upper
     scaled[values == target.minimum] = target.lower
-    if not np.isfinite(scaled).all():
-        raise DataError(
-            f"the labels cannot be scaled: their range {target.minimum:g} to {target.maximum:g} is too extreme"
-        )
     return scaled
 
 
 def _numbers_of(given: Labels) -> NDArray[np.float64]:
     """Return labels, shape (m,), as numbers; `DataError` where they are names."""
     if given.dtype.kind == "U":
-        name = next(name for name in given.tolist() if labels.number(name) is None)
-        raise DataError(f"labels such as '{name}' are no numbers and cannot be scaled")
+        raise DataError(
+            f"labels such as {listed(np.unique(given).tolist())} are no numbers and cannot be scaled"
+        )
     return np.asarray(given, np.float64)
 
 
@@ -163,32 +131,32 @@ def read(path: str | Path) -> FileRanges:
     DataError
         The file cannot be read or is no range file: file and line are named.
     """
-    lines = [(n, line.split()) for n, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
+    marks, numbers = "", []
+    for line, text in enumerate(read_text(path).splitlines(), 1):
+        if (words := text.split()) in (["x"], ["y"]):
+            marks += words[0]
+        elif words:
+            try:
+                numbers.append([*map(float, words)])
+                *place, low, high = numbers[-1]
+                fits = 0 <= high - low < np.inf and all(1 <= j <= MAX_FEATURES and j % 1 == 0 for j in place)
+            except ValueError:
+                fits = False
+            if not fits:
+                raise DataError(
+                    f"{path}:{line}: not a range file: 'index minimum maximum' or an interval is expected"
+                )
+            marks += str(len(words))
+    if not re.fullmatch("(y22)?x23*", marks):
+        raise DataError(
+            f"{path}: not a range file: a line 'x', an interval, and a line for each feature are expected"
+        )
     target = None
-    if lines and lines[0][1] == ["y"]:
-        lower, upper = _interval(path, lines[1:2], 2)
-        low, high = _interval(path, lines[2:3], 2)
+    if marks.startswith("y"):
+        (lower, upper), (low, high), *numbers = numbers
         target = LabelRange(low, high, lower, upper)
-        lines = lines[3:]
-    if not lines or lines[0][1] != ["x"]:
-        raise DataError(f"{path}:{lines[0][0] if lines else 1}: not a range file: it lacks the line 'x'")
-    lower, upper = _interval(path, lines[1:2], 2)
-    rows = np.array([_interval(path, [line], 3) for line in lines[2:]]).reshape(-1, 3)
-    is_place = (rows[:, 0] >= 1) & (rows[:, 0] <= MAX_FEATURES) & (rows[:, 0] % 1 == 0)
-    if not is_place.all():
-        number, words = lines[2 + int(np.argmin(is_place))]
-        raise DataError(f"{path}:{number}: not a range file: '{words[0]}' is not the index of a feature")
+    (lower, upper), rows = numbers[0], np.array(numbers[1:]).reshape(-1, 3)
     features, last = np.unique(rows[::-1, 0].astype(np.int64) - 1, return_index=True)
     minima, maxima = rows[::-1][last, 1:].T  # the last line of a feature counts
     varies = minima < maxima
     return FileRanges(scaling.Ranges(features[varies], minima[varies], maxima[varies], lower, upper), target)
-
-
-def _interval(path: str | Path, line: list[tuple[int, list[str]]], count: int) -> list[float]:
-    """Return the numbers of a line, the last two of which are the ends of an interval; `DataError` if they are not."""
-    number, words = line[0] if line else ("end", [])
-    values = [value for word in words if (value := labels.number(word)) is not None]
-    if len(words) != count or len(values) != count or not 0 <= values[-1] - values[-2] < math.inf:
-        what = "the ends of an interval" if count == 2 else "a feature and the ends of its range"
-        raise DataError(f"{path}:{number}: not a range file: {what} are expected here")
-    return values

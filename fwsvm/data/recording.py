@@ -7,29 +7,17 @@ from typing import Any
 from fwsvm.data import formats, labels, lockfile, overlay
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import Search, mismatch
-from fwsvm.data.first_use import origin
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.lock import exclusive
 from fwsvm.files.state import file_digest
 
 
-def lock(
-    entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool, into_checkout: bool
-) -> Iterator[str]:
+def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool) -> Iterator[str]:
     """Fetch the files of a source and record their digests; yield lines that compare each with the lock.
 
-    Parameters
-    ----------
-    accept : bool
-        Fetch anew, and record a digest that differs from the one in the lock, or a file of another shape.
-    into_checkout : bool
-        Write to the checkout's lock in place of the overlay.
-
-    Raises
-    ------
-    DataError
-        A file is not available, or not data; its digest or its shape differs and is not accepted.
+    With ``accept``, fetch anew, and record a digest that differs from the one in the lock, or a file of another shape.
+    `DataError` where a file is not available, or not data, or differs and is not accepted.
     """
     files = [file for file in source.files if not (file.shipped or (file.parents and not file.urls))]
     search = Search(entry, options, LOCKED, accept)
@@ -40,14 +28,10 @@ def lock(
     for file in files:
         path, sha256 = found[file.file]
         known = file.sha256 or file.md5
-        if known and mismatch(file, path):
-            yield f"{file.file}: sha256 {sha256} in place of {known}"
-        else:
-            yield f"{file.file}: sha256 {sha256}, {'unchanged' if known else 'new'}"
+        change = f"in place of {known}" if known and mismatch(file, path) else "unchanged" if known else "new"
+        yield f"{file.file}: sha256 {sha256}, {change}"
     yield from search.notices
-    if into_checkout and overlay.move_into_checkout(source):
-        yield f"recorded in {lockfile.lock_path()}"
-    elif search.notices:
+    if search.notices:
         yield f"recorded in {lockfile.overlay_path()}"
     else:
         yield f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
@@ -71,7 +55,7 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     search = Search(entry, FetchOptions(), LOCKED)
     for source, file in fitting:
         with exclusive(source.path(file)):
-            if search.take(source, file, given) is None:
+            if search.take(source, file, str(given)) is None:
                 raise DataError(search.tried[-1])
     return fitting[0]
 
@@ -85,36 +69,36 @@ def add_new(
     """
     if test is not None and test.name == train.name:
         raise UsageError(f"{train} and {test} have the same name; rename one of them")
-    loader: dict[str, Any] = {"format": "svmlight", "zero_based": zero_based}
-    files: dict[str, list[dict[str, Any]]] = {}
-    features, classes = 1, 0
+    files: dict[str, Any] = {}
     notices: tuple[str, ...] = ()
-    given = {"train": train} if test is None else {"train": train, "test": test}
-    for role, path in given.items():
-        sha256 = file_digest(path)
+    features, classes = 1, 0
+    for role, path in {"train": train, "test": test}.items():
+        if path is None:
+            continue
+        sha256, loader = file_digest(path), {"format": "svmlight", "zero_based": zero_based}
         table, said = formats.read(path, sha256, loader)
         features, notices = max(features, table.features), (*notices, *said)
         if role == "train":
             labels.require_two(table.labels, str(path))
-            classes = len(labels.classes(table.labels))
-            loader["zero_based"] = table.zero_based
+            classes, zero_based = len(labels.classes(table.labels)), table.zero_based
         facts = {
             "bytes": path.stat().st_size,
             "sha256": sha256,
             "rows": table.rows,
             "max_index": table.features,
         }
-        files[role] = [{"file": path.name, **facts, **origin(str(path), "locked")}]
+        files[role] = [{"file": path.name, **facts, **overlay.origin(str(path), LOCKED)}]
+    how = {"format": "svmlight", **({"zero_based": True} if zero_based else {})}
     entry = {
         "title": title,
         "task": "binary" if classes == 2 else "multiclass",
         "classes": classes,
         "features": features,
         "scaling": scaling,
-        "sources": {"local": {"loader": {k: v for k, v in loader.items() if v}, **files}},
+        "sources": {"local": {"loader": how, **files}},
     }
     overlay.add_entry(name, entry)
     added = lockfile.read().entries[name]
-    for path in given.values():
+    for path in filter(None, (train, test)):
         add(added, path)
     return notices

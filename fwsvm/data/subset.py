@@ -14,8 +14,7 @@ from fwsvm import data
 from fwsvm._mapped import slices
 from fwsvm.data import formats, labels
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import svmlight_writer
-from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats import loader_of, svmlight_writer
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.errors import DataError, UsageError
 

@@ -5,7 +5,6 @@ are a prefix of more.
 """
 
 import hashlib
-import time
 from typing import Annotated
 from urllib.parse import parse_qsl
 
@@ -94,7 +93,6 @@ def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     """Return a synthetic data set, not scaled; its fingerprint is a digest of the values and of ``scale``."""
     made = parse_spec(name, seed=seed)
-    started = time.perf_counter()
     train = table(made)
     test = table(made, part=TEST) if made.test else None
     if len(np.unique(train.labels)) < 2:
@@ -108,7 +106,6 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
         fingerprint=_fingerprint([train] if test is None else [train, test], "" if how == "none" else how),
         source="synthetic",
         scaling=how,
-        load_seconds=time.perf_counter() - started,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fwsvm.data.catalogue import fingerprint_of, read_test, scaled_test_rows
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
 from fwsvm.distributed import block

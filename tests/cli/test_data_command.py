@@ -61,7 +61,6 @@ def lock(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Use a small lock; what the user records goes to the overlay in the cache."""
     path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    monkeypatch.setattr(lockfile, "in_checkout", lambda: False)
     return path
 
 

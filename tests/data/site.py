@@ -83,14 +83,6 @@ def well(handler: BaseHTTPRequestHandler, content: bytes) -> None:
     handler.wfile.write(rest)
 
 
-def from_elsewhere(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    """Serve the file from a byte later than the one asked for, and say so."""
-    start = int(handler.headers["Range"].removeprefix("bytes=").removesuffix("-")) + 1
-    rest = content[start:]
-    _answer(handler, 206, len(rest), Content_Range=f"bytes {start}-{len(content) - 1}/{len(content)}")
-    handler.wfile.write(rest)
-
-
 def without_ranges(handler: BaseHTTPRequestHandler, content: bytes) -> None:
     """Serve the whole file whatever part is asked for."""
     _answer(handler, 200, len(content))

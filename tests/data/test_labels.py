@@ -39,8 +39,8 @@ def test_text_stays_text():
 
 def test_numbers_of_a_file_are_classes_however_they_are_written():
     codes = np.arange(3)
-    assert labels.classes(labels.of_names(["+1", "1.0", "-1"], codes, "")) == ("1", "-1")
-    assert labels.of_names(["007", "12", "12"], codes, "").tolist() == ["007", "12", "12"]
+    assert labels.classes(labels.of_names(["+1", "1.0", "-1"], codes)) == ("1", "-1")
+    assert labels.of_names(["007", "12", "12"], codes).tolist() == ["007", "12", "12"]
     assert labels.encode(np.array(["+1", "1e0", "x"]), ("1", "-1")).tolist() == [0, 0, -1]
 
 
@@ -77,26 +77,8 @@ def test_rows_without_labels_have_no_classes():
         labels.classes(np.array([np.nan, 1.0]))
 
 
-def test_two_classes_are_required():
-    labels.require_two(np.array([1.0, 2.0]), "file")
-    with pytest.raises(DataError, match="file: the only row has the label 1;"):
-        labels.require_two(np.array([1.0]), "file")
-    with pytest.raises(DataError, match="file: all 2 rows have the label 1;"):
-        labels.require_two(np.array([1.0, 1.0]), "file")
-
-
 def test_labels_that_no_rows_share_are_no_classes():
     """Numbers to be fitted, most likely: 60 classes would mean 1,770 machines of two rows."""
     labels.require_two(np.array([1.5, 2.5, 2.5]), "file")
     with pytest.raises(DataError, match="file: each of the 3 rows has a label of its own"):
         labels.require_two(np.array([1.5, 2.5, 3.5]), "file")
-
-
-def test_whole_numbers_that_a_double_rounds_keep_their_text():
-    assert [labels.number_text(word) for word in ("9007199254740993", "+9007199254740993", "9007199254740992")] == [
-        "9007199254740993", "9007199254740993", "9007199254740992.0",
-    ]  # fmt: skip
-    assert labels.of_names(["9007199254740993", "1"], np.array([0, 1]), "rows").tolist() == [
-        "9007199254740993",
-        "1",
-    ]

