@@ -44,7 +44,7 @@ def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, str, int]]
 def _raw_files(*, everything: bool) -> Iterator[tuple[Path, str]]:
     """Yield files of ``data/NAME/SOURCE`` that fwsvm wrote and that are not in use, and why they can go."""
     known = {source.folder for entry in lockfile.read().entries.values() for source in entry.sources}
-    for folder in data_folder().glob("*/*"):
+    for folder in filter(Path.is_dir, data_folder().glob("*/*")):
         locks = sorted(folder.glob("*.lock"))
         ours = {path for lock in locks for path in (lock, lock.with_suffix(""), lock.with_suffix(".part"))}
         why = ("raw file" if everything else "") if folder in known else "of no data set in the lock"
