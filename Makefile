@@ -170,7 +170,7 @@ reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-
 	$(call keep,table $(RESULTS)/swap-as-run $(RESULTS)/stand-ins-as-run $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables-as-run)
 	$(call keep,table $(RESULTS)/003-quadratic-as-run --layout 000-quadratic,000/quadratic-as-run)
 	$(call keep,stats $(RESULTS)/swap-as-run --design 000,000/table2-as-run)
-	$(BIN)/fwsvm plot $(RESULTS)/swap-as-run $(RESULTS)/003-quadratic-as-run $(RESULTS)/stand-ins-as-run --figure series --figure datasets --figure ranks --figure summary --out $(RESULTS)/000/figures-as-run
+	$(BIN)/fwsvm plot $(RESULTS)/swap-as-run $(RESULTS)/003-quadratic-as-run $(RESULTS)/stand-ins-as-run --figure series --figure datasets --figure summary --out $(RESULTS)/000/figures-as-run
 	$(call keep,table $(RESULTS)/why --layout time --layout accuracy --layout gap,why/settings)
 reproduce-equal-gap: runs-equal-gap ## time of all methods to the same certified gap, ours beside
 	$(call keep,table $(RESULTS)/equal-gap --layout time --layout gap,equal-gap/tables)

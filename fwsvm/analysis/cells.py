@@ -24,8 +24,9 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
 
     Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run), ``runs``,
-    ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a
-    run short, so its time is a lower bound), ``minimised`` (the primal, or R on the simplex), ``finite`` (all numbers
+    ``sigma2`` (mean), ``chosen`` (what ``auto`` came to, if always the same), ``used`` (finished runs that are
+    averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a run short, so its time is a lower
+    bound), ``minimised`` (the primal, or R on the simplex), ``finite`` (all numbers
     are), ``void`` (in words, why the results promise little, see `fwsvm.promises`), ``first_use`` (the data file has
     no published checksum). Of a run of several subproblems that was cut short only the costs count, since it has no
     model for the remaining subproblems.
@@ -54,7 +55,10 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     by_rule = rows[rows["status"].isin(["converged", "sampled_stop"])].groupby(cell)
     void = {place: promises.in_short([*some["relative_gap"]], [*some["flags"]]) for place, some in by_rule}
     whole = (done & ~in_part).groupby(cell).sum()
+    chosen = rows["chosen"].groupby(cell).agg(lambda some: some.iloc[0] if some.nunique() == 1 else "")
     cells = pd.concat([cells, means, deviations.add_suffix("_sd"), sizes], axis=1).assign(
+        sigma2=rows["sigma2"].groupby(cell).mean(),
+        chosen=chosen,
         runs=counts.sum(axis=1),
         used=whole.where(whole > 0, done.groupby(cell).sum()),
         status=counts.gt(0).idxmax(axis=1),

@@ -135,18 +135,6 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     return Evaluation(design, tuple(compared), tuple(tested), tuple(map(str, lacking)))
 
 
-def comparable(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that tests over data sets can compare, of folders of several kernels and kinds of sets.
-
-    Those without sweeps over C and without data sets that are made here; where a method ran with the rbf kernel and
-    with others, those of rbf alone.
-    """
-    plain = published.without_made_here(without_sweeps(cells))
-    several = (plain.groupby("method")["kernel"].nunique() > 1).any()
-    rbf = plain[plain["kernel"] == "rbf"]
-    return rbf if several and len(rbf) else plain
-
-
 def compare_methods(
     cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05
 ) -> OverallComparison:

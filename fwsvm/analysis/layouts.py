@@ -264,14 +264,11 @@ def _entry(cell: Mapping[Hashable, Any], kind: Measure, *, best: bool) -> Entry:
 def _is_best(cells: pd.DataFrame, kind: Measure, problem: list[str]) -> "pd.Series[bool]":
     """Return of which cells no rival is printed as better; numbers that are not finite, or bounds, take no part.
 
-    Objectives are R on the simplex, or the primal. Support vectors of several classes are rows of the model, or a sum
-    over its parts; the runs then differ in subproblems or in what they minimise.
+    Objectives are R on the simplex, or the primal, and support vectors of several classes are counted accordingly.
     """
     alike = [cells[name] for name in problem]
-    if kind.name == "objective":
+    if kind.name == "objective" or (kind.name == "size" and (cells["classes"] > 2).any()):
         alike.append(cells["minimised"])
-    if kind.name == "size":
-        alike += [cells[name].where(cells["classes"] != 2) for name in ("minimised", "subproblems")]
     values = cells[kind.column].where(cells["finite"].astype(bool) & np.isfinite(cells[kind.column]))
     rivals = values.groupby(alike, dropna=False)
     best = rivals.transform("min" if kind.better == "less" else "max")
@@ -319,7 +316,7 @@ def _setting_of(cells: pd.DataFrame) -> str:
         texts = {str(method): plain(values.iloc[0]) for method, values in per_method}
         usual = max(texts.values(), key=list(texts.values()).count)
         others = [f"{value or 'none'} for {method}" for method, value in texts.items() if value != usual]
-        if usual not in {"", "nan"}:
+        if usual:
             words.append(f"{name} {usual}" + (f" ({', '.join(others)})" if others else ""))
     words += filter(None, [several_kinds(cells)])
     chosen = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()

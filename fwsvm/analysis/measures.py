@@ -1,6 +1,5 @@
 """Measures of a run: the column of the results, which end is better, and how values are printed."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -57,8 +56,8 @@ def three_digits(value: float) -> str:
 
 
 def plain(value: object) -> str:
-    """Return a value as text, a number that is not whole with six significant digits."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """Return a value as text, a number with six significant digits, and nothing for none."""
+    return f"{value:g}".replace("nan", "") if isinstance(value, float) else str(value)
 
 
 def counted(number: int, noun: str) -> str:
@@ -72,7 +71,7 @@ EMPTY = "(empty)"
 
 def named(value: object) -> str:
     """Return a setting's value where several are listed: an empty one is seen."""
-    return EMPTY if value == "" or (isinstance(value, float) and math.isnan(value)) else plain(value)
+    return plain(value) or EMPTY
 
 
 _ALL = (

@@ -12,26 +12,15 @@ from fwsvm import __version__
 from fwsvm.analysis import figures, layouts
 from fwsvm.analysis.cells import cells_of_runs, sweeps
 from fwsvm.analysis.contests import Contest, contest
-from fwsvm.analysis.names import method_names, short_names
-from fwsvm.analysis.published import MADE_HERE, made_here, smaller_than_published, title
+from fwsvm.analysis.measures import counted, plain
+from fwsvm.analysis.names import method_names, short_name
 from fwsvm.analysis.reported import final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE, Results
-from fwsvm.analysis.tables import Entry, Table
+from fwsvm.analysis.tables import Row, Table
 from fwsvm.errors import FwsvmError, ResultsError, listed, shortened
 
 MOST_PICTURES = 700_000  # bytes of all pictures
-ENVIRONMENT = (
-    "machine",
-    "cpu",
-    "threads",
-    "parallel_cells",
-    "python",
-    "numpy",
-    "numba",
-    "fwsvm",
-    "commit",
-    "profile",
-)
+ENVIRONMENT = "machine cpu threads parallel_cells python numpy numba fwsvm commit profile".split()  # noqa: SIM905
 
 
 def page(results: Results, *, mixed_load: bool = False) -> str:
@@ -72,12 +61,11 @@ def _facts(final: pd.DataFrame) -> str:
     started = sorted(str(when)[:10] for when in final["started_utc"] if when)
     days = " to ".join(dict.fromkeys((started[0], started[-1]))) if started else "no date"
     counts = (
-        f"{len(final)} run",
-        f"{final['method'].nunique()} method",
-        f"{final['dataset'].nunique()} data set",
+        counted(len(final), "run"),
+        counted(final["method"].nunique(), "method"),
+        counted(final["dataset"].nunique(), "data set"),
     )
-    plural = ", ".join(f"{said}{'' if said.startswith('1 ') else 's'}" for said in counts)
-    return f"{days} · fwsvm {' and '.join(dict.fromkeys(final['fwsvm']))} · {plural}"
+    return f"{days} · fwsvm {' and '.join(dict.fromkeys(final['fwsvm']))} · {', '.join(counts)}"
 
 
 def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -86,19 +74,14 @@ def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Itera
         if found is None:
             yield head, "-", "no two methods finished one problem"
             continue
-        names, won = method_names(found.won.index), found.won
-        first = [names[str(method)] for method, count in won.items() if count == won.max()]
-        others = [f"{names[str(method)]} {count}" for method, count in won.items() if 0 < count < won.max()]
-        also = f"; {listed(others, ', ', 6)}" if others else ""
-        yield head, listed(first, ", ", 3), f"best on {won.max()} of {len(found.values)} problems{also}"
+        won = found.won.rename(method_names(found.won.index))
+        others = listed((f"{name} {n}" for name, n in won.items() if 0 < n < won.max()), ", ", 6)
+        said = f"best on {won.max()} of {counted(len(found.values), 'problem')}{others and f'; {others}'}"
+        yield head, listed(map(str, won.index[won == won.max()]), ", ", 3), said
     done = final[final["status"].isin(DONE)]
-    certified = int(done["certified"].sum())
-    share = f"{100 * certified / len(done):.0f} %" if len(done) else "-"
-    yield (
-        "Certified",
-        share,
-        f"{certified} of {len(done)} finished runs have an exact gap within their tolerance",
-    )
+    share = f"{100 * done['certified'].mean():.0f} %" if len(done) else "-"
+    said = f"{done['certified'].sum()} of {counted(len(done), 'finished run')} have an exact gap within their tolerance"
+    yield "Certified", share, said
 
 
 def _number(head: str, value: str, said: str) -> str:
@@ -106,33 +89,22 @@ def _number(head: str, value: str, said: str) -> str:
 
 
 def _notes(cells: pd.DataFrame, contests: list[Contest | None]) -> Iterator[str]:
-    """Yield what is uncertain in these results."""
+    """Yield what is uncertain in these results; notes below the tables say the rest."""
     for found in contests:
         if found is not None and found.uncertain:
             yield (
-                f"On {found.uncertain} of {found.judged} problems the best two in {found.measure.name} are within two "
-                "standard errors of each other: their order may be chance."
+                f"On {found.uncertain} of {counted(found.judged, 'problem')} the best two in {found.measure.name} are "
+                "within two standard errors of each other: their order may be chance."
             )
-    names = short_names(cells["dataset"])
     several = sweeps(cells)[["dataset", "method"]].drop_duplicates()
     if len(several):
         yield (
-            f"{len(several)} pairs of data set and method have several values of C. All rows are shown, also "
-            "those of earlier values; --where C=VALUE chooses."
+            f"{counted(len(several), 'pair')} of data set and method have several values of C. All rows are shown, "
+            "also those of earlier values; --where C=VALUE chooses."
         )
-    weak = cells[cells["void"] != ""]
-    where = [f"{names[c['dataset']]} {c['method']} ({c['void']})" for c in weak.to_dict("records")]
-    if where:
-        yield f"{len(where)} of {len(cells)} cells have a weak guarantee: {listed(where, ', ', 4)}."
-    if cells["censored"].any():
-        yield f"{cells['censored'].sum()} cells were cut short by a time limit: a time there is a lower bound."
-    first = dict.fromkeys(cells.loc[cells["first_use"], "dataset"])
-    if first:
-        yield f"{layouts.FIRST_USE_NOTE}: {listed(first, ', ', 8)}."
-    yield from (f"{said[0].upper()}{said[1:]}." for said in smaller_than_published(cells))
-    made = [title(name) for name in made_here() if name in set(cells["dataset"])]
-    if made:
-        yield f"{listed(made, ', ', 8)}: {MADE_HERE}."
+    weak = int((cells["void"] != "").sum())
+    if weak:
+        yield f"{weak} of {counted(len(cells), 'cell')} have a weak guarantee (§ in the tables)."
 
 
 def _list(lines: Iterable[str]) -> str:
@@ -143,17 +115,16 @@ def _list(lines: Iterable[str]) -> str:
 def _missing(final: pd.DataFrame) -> str:
     """Return one folded line for all runs that did not finish: by data set, with one message each."""
     bad = final[~final["status"].isin(DONE)]
-    if bad.empty:
-        return ""
     lines = []
     for dataset, runs in bad.groupby("dataset", sort=False):
         counts = ", ".join(f"{count} {status}" for status, count in runs["status"].value_counts().items())
         message = next((str(said) for said in runs["message"] if said), "")
         lines.append(
-            f"{dataset}: {counts} ({listed(dict.fromkeys(runs['method']))}). {shortened(message, 300)}"
+            f"{short_name(str(dataset))}: {counts} ({listed(dict.fromkeys(runs['method']))}). "
+            f"{shortened(message, 300)}"
         )
-    said = f"Missing: {len(bad)} of {len(final)} runs, on {len(lines)} data sets"
-    return f"<details><summary>{said}</summary>{_list(lines)}</details>"
+    said = f"Missing: {len(bad)} of {counted(len(final), 'run')}, on {counted(len(lines), 'data set')}"
+    return f"<details><summary>{said}</summary>{_list(lines)}</details>" if lines else ""
 
 
 def _tables(cells: pd.DataFrame) -> Iterator[str]:
@@ -171,27 +142,21 @@ def _html(table: Table) -> str:
         f"<button type=button>{html.escape(head or 'line')}</button></th>"
         for place, head in enumerate((*table.label_heads, *table.heads))
     )
-    bodies = "".join(
-        "<tbody>"
-        + "".join(
-            f"<tr>{''.join(f'<th scope=row>{html.escape(label)}</th>' for label in row.labels)}"
-            f"{''.join(map(_entry, row.entries))}</tr>"
-            for row in block
-        )
-        + "</tbody>"
-        for block in table.blocks()
-    )
+    bodies = "".join(f"<tbody>{''.join(map(_row, block))}</tbody>" for block in table.blocks())
     return (
         f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{heads}</tr></thead>{bodies}"
         f"</table></div>{_list(table.notes)}</figure>"
     )
 
 
-def _entry(entry: Entry) -> str:
-    shown = html.escape(entry.text)
-    shown = f"<strong>{shown}</strong>" if entry.best else shown
-    deviation = f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
-    return f'<td data-value="{entry.value!r}">{shown}{deviation}{html.escape(entry.mark)}</td>'
+def _row(row: Row) -> str:
+    cells = [f"<th scope=row>{html.escape(label)}</th>" for label in row.labels]
+    for entry in row.entries:
+        shown = html.escape(entry.text)
+        shown = f"<strong>{shown}</strong>" if entry.best else shown
+        deviation = f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
+        cells.append(f'<td data-value="{entry.value!r}">{shown}{deviation}{html.escape(entry.mark)}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
@@ -213,11 +178,13 @@ def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
             f'<figure><div><img alt="{caption}" src="{source}"></div><figcaption>{caption}</figcaption></figure>'
         )
     left = len(drawings) - len(shown)
-    return shown, f"<p>{left} more figures: <code>fwsvm plot</code> draws them.</p>" if left else ""
+    said = f"<p>{counted(left, 'more figure')}: <code>fwsvm plot</code> draws them.</p>" if left else ""
+    return shown, said
 
 
 def _environment(final: pd.DataFrame) -> Iterator[str]:
     """Yield the settings, machines and versions of the runs."""
     for name in ENVIRONMENT:
-        values = [f"{value:g}" if isinstance(value, float) else str(value) for value in final[name].unique()]
-        yield f"{name}: {listed(map(shortened, values), ', ', 6)}"
+        values = [shortened(plain(value)) for value in final[name].unique() if plain(value)]
+        if values:
+            yield f"{name}: {listed(values, ', ', 6)}"

@@ -2,15 +2,14 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from fwsvm.analysis.cells import cells_of_runs
-from fwsvm.analysis.measures import named
+from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import distinct, middle_cut, short_names
-from fwsvm.analysis.reported import SETTING, final_rows
-from fwsvm.analysis.results import DONE, read
+from fwsvm.analysis.reported import SETTING
+from fwsvm.analysis.results import read
 from fwsvm.analysis.tables import Entry, Row, Table, render
 
 NUMBERS = {
@@ -23,66 +22,41 @@ NUMBERS = {
     "r.gap": ("relative_gap", "{:.0e}"),
 }
 STATUSES = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
-#: Columns in which runs are alike whose seconds can be averaged.
-LOAD = ("machine", "threads", "parallel_cells")
 NAME_WIDTH = 14
 
 
 def summary(folder: Path, run_ids: Collection[str]) -> str:
     """Return the table of the reported runs of a results folder, as text of 80 columns with notes.
 
-    Notes say which runs have a weak guarantee and whose seconds cannot be compared. Settings that differ between lines
-    of one data set and method have a column each.
+    Notes say which runs have a weak guarantee. Settings that differ between lines of one data set and method have a
+    column each.
     """
     frame = read([folder]).frame
     frame = frame[frame["run_id"].isin(run_ids) & (frame["role"] == "final")]
     if frame.empty:
         return ""
-    cells, rows = cells_of_runs(frame), final_rows(frame)
-    cells["sigma2"] = list(rows.groupby(SETTING, dropna=False, sort=False)["sigma2"].mean())
-    cells["chosen"] = [
-        f" ({next(iter(names))})" if len(names) == 1 and "" not in names else ""
-        for _, names in rows.groupby(SETTING, dropna=False, sort=False)["chosen"].unique().map(set).items()
-    ]
+    cells = cells_of_runs(frame)
     together = cells.groupby(["dataset", "method"], sort=False)
     varied = [
         name for name in SETTING[4:] if name != "C" and (together[name].nunique(dropna=False) > 1).any()
     ]
     names = short_names(cells["dataset"])
-    names = distinct({name: middle_cut(short, NAME_WIDTH) for name, short in names.items()})
-    lines, last = [], None
+    short = distinct({name: middle_cut(label, NAME_WIDTH) for name, label in names.items()})
+    lines, notes, last = [], [], None
     for cell in cells.to_dict("records"):
-        labels: tuple[str, ...] = (names[cell["dataset"]], str(cell["method"]) + cell["chosen"])
-        labels += tuple("" if (said := named(cell[name])) == "(empty)" else said for name in varied)
-        lines.append(Row(labels, tuple(_entries(cell)), first=cell["dataset"] != last))
+        method = cell["method"] + (f" ({cell['chosen']})" if cell["chosen"] else "")
+        labels = (short[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
+        texts = [
+            "-" if pd.isna(cell[column]) else form.format(cell[column]).rstrip("%")
+            for column, form in NUMBERS.values()
+        ]
+        status = STATUSES.get(cell["status"], cell["status"])
+        if cell["void"]:  # beside which nothing is called converged
+            status = status.replace("converged", "stopped").replace("sampled", "stopped")
+            notes.append(f"weak guarantee for {names[cell['dataset']]}, {cell['method']}: {cell['void']}")
+        texts.append(cell["statuses"] if "," in cell["statuses"] else status)
+        lines.append(Row(labels, tuple(map(Entry, texts)), first=cell["dataset"] != last))
         last = cell["dataset"]
     heads = (*NUMBERS, "status")
-    return render(
-        [Table("", ("data set", "method", *varied), heads, tuple(lines), _notes(cells, rows))], "terminal"
-    )
-
-
-def _entries(cell: dict[Any, Any]) -> list[Entry]:
-    texts = [
-        "-" if pd.isna(cell[column]) else form.format(cell[column]).rstrip("%")
-        for column, form in NUMBERS.values()
-    ]
-    status = STATUSES.get(cell["status"], cell["status"])
-    if cell["void"]:  # beside which nothing is called converged
-        status = status.replace("converged", "stopped").replace("sampled", "stopped")
-    return [Entry(text) for text in (*texts, status if "," not in cell["statuses"] else cell["statuses"])]
-
-
-def _notes(cells: pd.DataFrame, rows: pd.DataFrame) -> tuple[str, ...]:
-    notes = [
-        f"weak guarantee for {cell['dataset']}, {cell['method']}: {cell['void']}"
-        for cell in cells.to_dict("records")
-        if cell["void"]
-    ]
-    for (dataset, method), runs in rows[rows["status"].isin(DONE)].groupby(["dataset", "method"], sort=False):
-        unlike = [name for name in LOAD if runs[name].nunique(dropna=False) > 1]
-        why = [f"the runs differ in {', '.join(unlike)}"] if unlike else []
-        why += ["some took over what another run had computed"] if runs["shared"].any() else []
-        if why:
-            notes.append(f"seconds of {dataset}, {method} say little: {'; '.join(why)}")
-    return tuple(dict.fromkeys(notes))
+    table = Table("", ("data set", "method", *varied), heads, tuple(lines), tuple(dict.fromkeys(notes)))
+    return render([table], "terminal")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli._lines import has_cursor, tell
-from fwsvm.cli._options import FILE, PATH, FiniteFloat, NearestChoice
+from fwsvm.cli._options import FILE, PATH, NearestChoice
 from fwsvm.cli._outputs import refuse_overwriting_results
 from fwsvm.errors import UsageError
 
@@ -31,13 +31,6 @@ mixed_load_option = click.option(
     "--mixed-load",
     is_flag=True,
     help="Accept times measured under different loads or with shared kernel values.",
-)
-alpha_option = click.option(
-    "--alpha",
-    type=FiniteFloat(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Level of the critical difference.",
 )
 
 

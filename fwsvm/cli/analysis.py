@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fwsvm.cli._lines import echo
-from fwsvm.cli._options import FOLDER, NearestChoice
+from fwsvm.cli._options import FOLDER, FiniteFloat, NearestChoice
 from fwsvm.cli._results import (
-    alpha_option,
     emit,
     emit_tables,
     mixed_load_option,
@@ -127,7 +126,13 @@ def table(
     help="Only this table of Frandi et al.; may be repeated.",
 )
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
-@alpha_option
+@click.option(
+    "--alpha",
+    type=FiniteFloat(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the critical difference.",
+)
 @text_options("terminal", "markdown", "latex", "csv")
 def stats(
     results: tuple[Path, ...],
@@ -257,7 +262,6 @@ def _design(
     metavar="METHOD",
     help="Method that speed-ups are relative to.",
 )
-@alpha_option
 @click.option(
     "--format",
     "-f",
@@ -285,7 +289,6 @@ def plot(
     against: str,
     window: int,
     baseline: str,
-    alpha: float,
     forms: tuple[str, ...],
     out: Path | None,
     mixed_load: bool,
@@ -293,9 +296,9 @@ def plot(
 ) -> None:
     """Draw the figures of the results.
 
-    Among these are series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
-    Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed
-    in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
+    Among these are series in m, single data sets, sweeps over C, convergence, and how far each method is behind the
+    best. Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed in
+    grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """
     import pandas as pd
 
@@ -323,7 +326,7 @@ def plot(
         runs = read_runs(results, where, mixed_load=mixed_load)
         cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
-    source = figures.FigureData(cells, runs, datasets, measures, axis, window, baseline, alpha)
+    source = figures.FigureData(cells, runs, datasets, measures, axis, window, baseline)
     drawings = figures.draw(source, kinds)
     if not drawings:
         raise UsageError(

@@ -1,19 +1,15 @@
 """Claims: each is decidable, each can fail, and what the papers' own tables say of them."""
 
-from pathlib import Path
-
 import pytest
 
-from fwsvm.analysis import published, results
-from fwsvm.analysis.cells import cells_of_runs
+from fwsvm.analysis import published
 from fwsvm.analysis.claims import show
 from fwsvm.analysis.claims.checks import ADULT, WEB, better, friedman_rejects, growing_speedup, significant
 from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.claims.model import View
 from fwsvm.analysis.papers import CLAIMS
-from fwsvm.analysis.papers.p003 import twice_as_fast
-from fwsvm.errors import ResultsError, UsageError
-from tests.analysis.folders import cells_of, like_paper, row, write
+from fwsvm.errors import UsageError
+from tests.analysis.folders import cells_of, row
 
 METHODS = ("cvm", "fw", "mfw")
 #: Sentences of the papers that their own printed numbers contradict.
@@ -64,13 +60,6 @@ def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
     assert {v.claim.name for v in verdicts if v.printed and not v.printed.holds} == CONTRADICTED
     assert all(v.words[1] == "not run" for v in verdicts)
     assert all(v.printed for v in verdicts if v.claim.printed), "a printed claim must be decidable"
-
-
-def test_results_like_the_papers_give_the_papers_verdicts(tmp_path: Path) -> None:
-    folder = write(tmp_path / "as-printed", like_paper("003", repetitions=1, scatter=0.0))
-    compared = [v for v in check_claims(cells_of_runs(results.read([folder]).frame), ["003"]) if v.ours]
-    assert len(compared) > 25
-    assert all(v.ours == v.printed for v in compared if v.printed)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +126,6 @@ def test_times_of_different_experiments_are_never_compared() -> None:
     assert "FW is faster than CVM in 6 of 6" in verdict(sweeps, "003-C-below-cvm").ours.evidence
 
 
-def test_a_doubled_cell_stops_the_claims_that_read_it_alone() -> None:
-    rows = series(ADULT, {"cvm": [2] * 7, "mfw": [1] * 7})
-    rows += [row(dataset="w1a", method="mfw", tolerance=t) for t in (0.1, 0.01)]
-    assert verdict(rows, "003-adult-mfw-faster").words[1] == "reproduced"
-    with pytest.raises(ResultsError, match="several results for w1a, mfw: tolerance"):
-        verdict(rows, "003-web-faster")
-
-
 def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the penalty
     def swept(cvm: tuple[float, ...], fw: tuple[float, ...]):
         return [
@@ -158,12 +139,6 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
     cut = swept((10, 5, 10), (10, 6, 4))
     assert "in 1 of 1 comparisons" in verdict(cut, "003-C-faster").ours.evidence
     assert "FW is faster than CVM in 1 of 2" in verdict(cut, "003-C-below-cvm").ours.evidence
-
-
-@pytest.mark.parametrize(("part", "word"), [(0.6, "reproduced"), (0.3, "not reproduced")])
-def test_support_sets_of_sixty_per_cent(part: float, word: str) -> None:
-    rows = [row(dataset=d, method=m, rows=1000, support_vectors=1000 * part) for d in ADULT for m in METHODS]
-    assert verdict(rows, "003-adult-support").words[1] == word
 
 
 def linear(liblinear: list[float], avsf: list[float], cut=(), dataset: str = "covtype", **more):
@@ -181,26 +156,6 @@ def linear(liblinear: list[float], avsf: list[float], cut=(), dataset: str = "co
         for method, times in (("liblinear", liblinear), ("avsf", avsf))
         for C, time in enumerate(times)
     ]
-
-
-def test_a_deadline_that_both_missed_says_nothing_of_the_one_that_finished() -> None:
-    both = linear([9], [9], {("liblinear", 0), ("avsf", 0)}, "a9a")
-    alone = linear([9], [1], {("liblinear", 0)})
-    assert verdict([*both, *alone], "002-avsf-finishes").words[1] == "reproduced"
-    assert verdict(both, "002-avsf-finishes").words[1] == "not run"
-
-
-@pytest.mark.parametrize(("objective", "word"), [(100.5, "reproduced"), (103, "not reproduced")])
-def test_same_solution_compares_objectives_of_converged_pairs(objective: float, word: str) -> None:
-    rows = linear([1], [1], dataset="rcv1")
-    rows[0]["objective"], rows[1]["objective"] = 100, objective
-    assert verdict(rows, "002-same-solution").words[1] == word
-
-
-def test_claims_of_most_problems_say_when_the_problems_are_not_the_papers() -> None:
-    remark = "[with problems not the paper's: a9a]"
-    assert remark in verdict(linear([20, 200], [1, 10], dataset="a9a"), "002-order").ours.evidence
-    assert remark not in verdict(linear([20, 200], [1, 10], dataset="rcv1"), "002-order").ours.evidence
 
 
 def test_problems_on_which_liblinear_was_cut_short_count_neither_way() -> None:
@@ -245,33 +200,6 @@ def test_friedmans_test_counts_the_sets_that_no_limit_cut_short() -> None:
     assert check(view(*series(ADULT, times))).holds
     assert check(view(*series(ADULT, times, {"cvm": {*ADULT[3:]}}))) is None
     assert check(view(*series(ADULT, times, {"fw": {*ADULT}}))) is None
-
-
-def test_exponents_are_of_the_sets_that_both_methods_finished() -> None:
-    times = {"cvm": [1.0, 4, 9, 16, 25, 36, 49, 64], "fw": [1.0, 2, 3, 4, 5, 6, 70, 800], "mfw": [1.0] * 8}
-    found = verdict(series(WEB, times, {"cvm": {*WEB[6:]}}), "003-scales-better")
-    assert "Web FW (CVM m^2.00, 6 sets) m^1.00" in found.ours.evidence
-    assert found.words[1] == "reproduced"
-    assert (
-        verdict(series(WEB, times, {"fw": {*WEB}, "mfw": {*WEB}}), "003-scales-better").words[1] == "not run"
-    )
-
-
-@pytest.mark.parametrize(
-    ("cvm", "cut", "word"),
-    [(3.0, "cvm", "reproduced"), (1.5, "cvm", "not run"), (1.5, "", "not reproduced")],
-)
-def test_a_speed_up_that_is_a_bound_decides_only_what_the_bound_does(cvm: float, cut: str, word: str) -> None:
-    rows = [run("protein", m, t, cut=m == cut) for m, t in (("cvm", cvm), ("fw", 1.0), ("mfw", 1.0))]
-    found = twice_as_fast(view(*rows))
-    assert word == ("not run" if found is None else "reproduced" if found.holds else "not reproduced")
-
-
-def test_what_a_cut_run_ended_with_is_no_accuracy() -> None:
-    rows = [run(d, m, 1.0, test_accuracy=a) for d in ADULT for m, a in (("cvm", 0.8), ("fw", 0.9))]
-    assert verdict(rows, "003-adult-fw-more-accurate").words[1] == "reproduced"
-    rows = [r | ({"status": "time_limit"} if r["method"] == "fw" else {}) for r in rows]
-    assert verdict(rows, "003-adult-fw-more-accurate").words[1] == "not run"
 
 
 def test_an_experiment_s_only_variant_of_a_method_is_that_method() -> None:

@@ -65,15 +65,6 @@ def test_many_pairs_are_tested_and_chance_is_no_change(tmp_path: Path) -> None:
     assert {(line["verdict"], line["p"]) for line in same.values()} == {("same", "1.0")}
 
 
-def test_a_method_on_six_data_sets_is_tested_over_them(tmp_path: Path) -> None:
-    six = tuple("abcdef")
-    code, found = verdicts(
-        folder(tmp_path / "old", sets=six), folder(tmp_path / "new", sets=six, train_seconds=1.5)
-    )
-    assert code == 1
-    assert (found["all 6", "time"]["verdict"], float(found["all 6", "time"]["p"])) == ("worse", 2 / 2**6)
-
-
 def test_endings_missing_partners_other_data_and_machines_are_named(tmp_path: Path) -> None:
     old = folder(tmp_path / "old")
     cases = {

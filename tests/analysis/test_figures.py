@@ -69,15 +69,6 @@ def test_sets_capped_to_one_size_stand_one_after_the_other_and_no_set_vanishes()
     panel = named(draw(of_rows(*rows), ["series"]))["series-time"].figure.axes[0]
     assert panel.lines[0].get_xdata().tolist() == [0, 1, 2, 3]
     assert texts(panel.get_xticklabels())[2:] == ["w3a\n4,000", "w4a\n4,000"]
-    more = [
-        row(dataset="a1a", method="fw"),
-        row(dataset="usps", method="fw"),
-        row(dataset="a2a", method="fw", kernel="linear"),
-    ]
-    drawn = draw(of_rows(*rows, *more), ["series", "datasets"], measures=("time",))
-    shown = {label for each in drawn for label in texts(each.figure.axes[0].get_yticklabels())}
-    assert {"a1a", "a2a", "USPS"} <= shown
-    assert "w1a" not in shown, "a series has a picture of its own"
 
 
 def test_axes_of_accuracy_end_at_a_hundred_per_cent_and_whiskers_too() -> None:
@@ -143,22 +134,6 @@ def test_runs_of_several_settings_are_pictures_of_their_own() -> None:
         assert fw.get_xdata().tolist() == [expected] * 2, (
             "CVM and SCS have one setting, and stand beside each"
         )
-    experiments = [row(experiment=e, dataset="a1a", method="fw", C=C, train_seconds=t)
-                   for e, t in (("printed", 1), ("as-run", 2)) for C in (1, 4, 16)]  # fmt: skip
-    drawn = draw(of_rows(*experiments), ["sweep"], measures=("time",))
-    assert [lines(one)["FW"].tolist() for one in drawn] == [[1.0] * 3, [2.0] * 3]
-    assert [
-        f"experiment {e}" in one.caption for e, one in zip(("printed", "as-run"), drawn, strict=True)
-    ] == [True] * 2
-
-
-def test_the_rank_diagram_states_the_critical_difference() -> None:
-    drawing = named(draw(PUBLISHED, ["ranks"]))["ranks-time"]
-    written = [text.strip() for text in texts(drawing.figure.axes[0].texts)]
-    assert {"CD = 0.65", "MFW  1.54"} <= {*written}
-    assert "0.650 (Nemenyi, alpha 0.05)" in drawing.caption
-    (looser,) = draw(PUBLISHED, ["ranks"], measures=("time",), alpha=0.1)
-    assert "CD = 0.57" in texts(looser.figure.axes[0].texts)
 
 
 def test_the_summary_has_a_dot_for_each_problem_and_a_stroke_for_the_mean() -> None:
@@ -208,32 +183,6 @@ def test_convergence_is_median_and_range_of_the_traces(tmp_path) -> None:
     assert (values[:, 0].tolist(), values[:, -1].tolist()) == ([4, 6], [2, 1])
 
 
-def test_runs_at_several_penalties_are_curves_of_their_own(tmp_path) -> None:
-    rows = [
-        row(dataset="usps", method="fw", C=C, repetition=i, run_id=f"r{C}{i}") for C in (1, 4) for i in (0, 1)
-    ]
-    folder = write(tmp_path, rows)
-    for each in rows:
-        trace = {
-            "seconds": [1, 2],
-            "iteration": [1, 2],
-            "objective": [2, 1],
-            "gap": [2, 1],
-            "support_vectors": [1, 1],
-        }
-        write_trace(folder, each["run_id"], pd.DataFrame(trace))
-    (drawing,) = draw(source_of(folder), ["convergence"])
-    assert set(lines(drawing)) == {"FW, C 1", "FW, C 4"}
-    assert "range of 2 runs" in drawing.caption
-
-
-def test_a_measure_of_traces_draws_no_other_figure_and_one_of_cells_all_that_have_it() -> None:
-    rows = [row(dataset="usps", method=m, relative_gap=g) for m, g in (("fw", 0.1), ("mfw", 0.2))]
-    assert draw(of_rows(*rows), ["datasets"], measures=("suboptimality",)) == []
-    assert draw(of_rows(*rows), [], measures=("gap",)) == []
-    assert [one.name for one in draw(of_rows(*rows), ["datasets"], measures=("gap",))] == ["datasets-gap"]
-
-
 def test_the_same_rows_give_the_same_file() -> None:
     first, second = (
         draw(FigureData(published.cells("004")), ["datasets"], measures=("time",))[0] for _ in range(2)
@@ -241,44 +190,6 @@ def test_the_same_rows_give_the_same_file() -> None:
     for form, begin in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         assert first.content(form) == second.content(form)
         assert first.content(form).startswith(begin)
-
-
-def test_no_two_of_forty_curves_look_alike_and_not_in_colour_alone() -> None:
-    for known in ([], ["fw", "swap"]):
-        among = [*known, *(f"mine {number}" for number in range(40 - len(known)))]
-        looks = [style.style_of(name, among) for name in among]
-        assert len({(look["color"], look["marker"]) for look in looks}) == 40
-    together = ("cvm", "fw", "mfw", "swap", "swap-2o")
-    assert len({style.STYLES[name][1] for name in together}) == len(together)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [(1.0, 1.07), (0.93, 1.6), (0.66, 1.65), (3.1, 3.9), (0.4, 7), (1e-4, 3e5), (0.97, 4.5), (5.3e5, 1.8e6)],
-)  # fmt: skip
-def test_a_log_axis_has_two_to_eight_labels(values: tuple[float, float]) -> None:
-    _, (panel,) = style.panels(1)
-    panel.plot([0, 1], values)
-    style.log_axis(panel, "y")
-    low, high = panel.get_ylim()
-    shown = [place for place in panel.get_yticks() if low <= place <= high]
-    assert 2 <= len(shown) <= 8
-    written = [panel.yaxis.get_major_formatter()(place) for place in shown]
-    assert len(set(written)) == len(written)
-
-
-@pytest.mark.parametrize(
-    "name", ["$\\frac{$", "<script>x</script>", "x" * 400, "_hidden", "../../x", "é", "%s{0}"]
-)
-def test_any_name_is_drawn_as_it_is_spelled(name: str) -> None:
-    (drawing,) = draw(
-        of_rows(*(row(dataset=name, method=m) for m in (name[:3], "fw"))), ["datasets"], measures=("time",)
-    )
-    svg = drawing.content("svg").decode().replace("&lt;", "<").replace("&gt;", ">")
-    assert (name if len(name) < 40 else "x" * 19 + "…") in svg
-    made = style.Drawing(f"datasets-{name}", "", drawing.figure).name
-    assert len(made) < 130
-    assert "/" not in made
 
 
 def test_numbers_that_no_axis_shows_and_nothing_at_all_are_left_out(tmp_path) -> None:

@@ -74,13 +74,3 @@ def test_configurations_may_differ_in_the_machines_part_alone_and_all_come_over(
         merge([one, three], tmp_path / "out2")
     merge([one, three], tmp_path / "out3", allow_mixed=True)
     assert (tmp_path / "out3" / "experiment-2.yaml").read_text() == "name: trial\ntolerance: 0.1\n"
-
-
-def test_nothing_is_overwritten_and_a_torn_folder_is_not_merged(tmp_path: Path) -> None:
-    one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
-    with pytest.raises(ResultsError, match=r"already contains runs\.csv"):
-        merge([one], one)
-    runs = one / "runs.csv"
-    runs.write_text(runs.read_text() + "half a li")
-    with pytest.raises(ResultsError, match="incomplete"):
-        merge([one], tmp_path / "out")

@@ -70,8 +70,8 @@ def test_it_says_what_won_what_is_certified_and_what_is_missing(page: Path) -> N
         "<h1>like-003</h1>", "2026-01-01 · fwsvm 0.1.0", "Fastest<strong>", "Most accurate<strong>",
         "Certified<strong>100 %</strong><small>27 of 27 finished runs",
         "Frandi et al. (2013), Table 3: training time (s)",
-        "3 of 15 cells have a weak guarantee", "no published checksum", "Missing: 1 of 28 runs, on 1 data sets",
-        "mnist: 1 error (fw). &lt;b&gt;no", "machine: desk", "data:image/svg+xml;base64,",
+        "3 of 15 cells have a weak guarantee", "no published checksum", "Missing: 1 of 28 runs, on 1 data set",
+        "MNIST: 1 error (fw). &lt;b&gt;no", "machine: desk", "data:image/svg+xml;base64,",
     ):  # fmt: skip
         assert said in text
 

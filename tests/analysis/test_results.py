@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fwsvm.analysis import cells, results
 from fwsvm.analysis.cells import against_baseline
@@ -23,34 +21,6 @@ def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path
     for path, n in ((tmp_path / "one", 1), (tmp_path / "one" / "runs.csv", 1), (tmp_path, 2)):
         assert len(results.read([path]).frame) == n
     assert len(results.read([tmp_path, tmp_path / "one"]).frame) == 2, "a folder named twice is read once"
-
-
-def test_a_torn_last_line_is_left_out_with_a_notice(tmp_path: Path) -> None:
-    folder = write(tmp_path, [row(dataset="a1a", method="fw"), row(dataset="a2a", method="fw")])
-    runs = folder / "runs.csv"
-    runs.write_text(runs.read_text()[:-40])
-    read = results.read([folder])
-    assert list(read.frame["dataset"]) == ["a1a"]
-    assert "incomplete" in read.notices[0]
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda text: text.replace(",converged,", ",splendid,"), ":2: status is 'splendid'"),
-        (lambda text: text.replace("train_seconds", "seconds"), "no column train_seconds"),
-        (lambda text: text.replace("0.9", "much", 1), ":2: test_accuracy is 'much'"),
-        (lambda text: text + "a,b\n", ":3: status is ''"),
-        (lambda _: "", "empty"),
-    ],
-)
-def test_damage_is_named_with_file_and_line(tmp_path: Path, damage, said: str) -> None:
-    folder = write(tmp_path, [row(dataset="a1a", method="fw", train_seconds=2)])
-    runs = folder / "runs.csv"
-    runs.write_text(damage(runs.read_text()))
-    with pytest.raises(ResultsError, match=r"runs\.csv") as error:
-        results.read([folder])
-    assert said in str(error.value)
 
 
 def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
@@ -130,15 +100,6 @@ def test_several_classes_cut_short_have_a_time_but_no_accuracy() -> None:
     assert cells["used"].tolist() == [1, 1, 1]
 
 
-def test_derived_widths_may_vary_between_repetitions_but_given_ones_are_settings() -> None:
-    derived = [
-        row(dataset="a", method="fw", repetition=i, gamma=0.1 * i, width_rule="paper") for i in range(3)
-    ]
-    given = [row(dataset="a", method="fw", repetition=i, gamma=0.1 * i, width_rule="") for i in range(3)]
-    assert len(cells_of(*derived)) == 1
-    assert len(cells_of(*given)) == 3
-
-
 def test_parameters_in_a_methods_name_are_set_aside_only_if_it_has_one_variant() -> None:
     one = cells_of(row(dataset="a", method="scs(metric=rkhs)"), row(dataset="b", method="scs(metric=rkhs)"))
     assert one["method"].unique().tolist() == ["scs"]
@@ -202,18 +163,6 @@ def test_two_times_cut_short_have_no_speed_up_and_one_gives_a_bound() -> None:
     assert table["censored"].tolist() == [True, True, True, False, True]
 
 
-def test_speed_ups_are_at_the_same_width_where_the_baseline_has_several() -> None:
-    table = against_baseline(
-        cells_of(
-            row(dataset="a", method="cvm", train_seconds=10, width_rule="paper"),
-            row(dataset="a", method="cvm", train_seconds=20, width_rule="libcvm"),
-            row(dataset="a", method="fw", train_seconds=2, width_rule="libcvm"),
-        ),
-        "cvm",
-    )
-    assert table[table["method"] == "fw"]["speedup"].tolist() == [10]
-
-
 def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     table = cells_of(
         row(dataset="a", method="cvm"),
@@ -229,17 +178,6 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
     accuracies, _ = method_matrix(table, measure("accuracy"), ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
-
-
-def test_a_set_without_test_rows_is_left_out_for_that_and_not_for_how_its_runs_ended() -> None:
-    table = cells_of(
-        row(dataset="w8a", method="cvm", status="sampled_stop", test_accuracy=""),
-        row(dataset="w8a", method="fw", status="sampled_stop", test_accuracy=""),
-        row(dataset="usps", method="cvm", classes=10, subproblems=45, status="time_limit", test_accuracy=""),
-        row(dataset="usps", method="fw"),
-    )
-    _, left_out = method_matrix(table, measure("accuracy"), ["cvm", "fw"])
-    assert left_out == {"w8a": "cvm: no test accuracy", "usps": "cvm: 1 time_limit"}
 
 
 @pytest.mark.parametrize(
@@ -260,17 +198,6 @@ def test_times_under_different_loads_are_refused(tmp_path: Path, other, said: st
     unlike = [*alike, row(dataset="a", method="mfw", **other)]
     with pytest.raises(ResultsError, match=said):
         refuse_mixed_load(results.read([write(tmp_path / "unlike", unlike)]).frame)
-
-
-@settings(deadline=None, max_examples=15)
-@given(st.permutations(range(6)))
-def test_cells_do_not_depend_on_the_order_of_the_rows(order) -> None:
-    rows = [row(dataset=d, method="fw", repetition=i, train_seconds=1 + i) for d in "ab" for i in range(3)]
-    columns = ["dataset", "train_seconds", "train_seconds_sd", "runs"]
-    plain, shuffled = cells_of(*rows)[columns], cells_of(*(rows[i] for i in order))[columns]
-    pd.testing.assert_frame_equal(
-        plain, shuffled.sort_values("dataset", ignore_index=True), check_dtype=False
-    )
 
 
 def test_results_of_which_no_run_has_ended_yet_say_so(tmp_path: Path) -> None:

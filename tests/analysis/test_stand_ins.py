@@ -68,14 +68,3 @@ def test_claims_of_growth_count_them_and_others_do_not() -> None:
     }
     assert "4 sets" in verdicts["frandi-scales-better"].evidence
     assert verdicts["frandi-friedman-time"] is None, "two published data sets are too few"
-
-
-def test_a_published_set_that_was_measured_needs_no_stand_in() -> None:
-    there = [row(dataset="w2a", method=m, rows=3470, train_seconds=1.0) for m in METHODS]
-    grown = growing_speedup("fw", WEB)(View(cells_of(*rows(), *there), METHODS))
-    assert grown is not None
-    assert not grown.holds, "w2a itself has no speed-up"
-    assert "w2a†" not in grown.evidence
-    assert "w3a†" in grown.evidence
-    missing = [row(dataset="w2a", method=m, status="missing", train_seconds="") for m in METHODS]
-    assert "w2a†" in growing_speedup("fw", WEB)(View(cells_of(*rows(), *missing), METHODS)).evidence

@@ -103,14 +103,6 @@ def test_every_paper_layout_draws_its_printed_numbers_in_every_form(name: str) -
     assert max(map(len, render(drawn, "terminal").splitlines())) <= 80
 
 
-def test_printed_digits_are_kept_as_printed() -> None:
-    drawn = render(draw_tables(None, ["002-2"]), "markdown")
-    assert "| rcv1 | liblinear | **0.09** | **0.13** | **0.46** | 1.76 | 4.27 | 14.1 |" in drawn
-    assert "400000\\*" in drawn
-    assert "| kdd-a | AVSF | 473 | **858** | **2090** | **7880** | **36100** | — |" in drawn
-    assert "| w8a | 1.00 | **107** | 9.28 |" in render(draw_tables(None, ["000-speedup"]), "markdown")
-
-
 def test_a_wide_table_is_drawn_in_pieces_and_bold_on_a_terminal() -> None:
     heads = tuple(f"method {n}" for n in range(12))
     numbers = tuple(Entry("1.0", "0.1", best=n == 3) for n in range(12))
@@ -143,15 +135,6 @@ def test_rows_never_look_alike_and_no_name_crowds_out_the_numbers() -> None:
     assert len({line.labels for line in draw_tables(cells_of(*width), ["time"])[0].rows}) == 2
 
 
-def test_a_set_of_first_use_says_so_beside_its_name() -> None:
-    flags = {"w2a": promises.FIRST_USE, "a1a": ""}
-    (table,) = draw_tables(
-        cells_of(*(row(dataset=d, method="fw", flags=f) for d, f in flags.items())), ["time"]
-    )
-    assert [line.labels[0] for line in table.rows] == ["a1a", "w2a (first use)"]
-    assert any(note.startswith("first use: no published checksum") for note in table.notes)
-
-
 @pytest.mark.parametrize(
     ("name", "fields", "best"),
     [
@@ -161,8 +144,6 @@ def test_a_set_of_first_use_says_so_beside_its_name() -> None:
         ("time", {"train_seconds": (1, 3, 5), "objective": ("inf", 0.5, 0.5)}, "mfw"),
         ("time", {"train_seconds": (1, 3, 5), "flags": (promises.NOT_FINITE_FLAG, "", "")}, "mfw"),
         ("objective", {"objective": (0.5, 800, 0.4), "primal": (900, 800, 901)}, "cvm"),  # mfw has the primal
-        ("size", {"support_vectors": (60, 50, 70), "subproblems": (3, 1, 3), "classes": (3, 3, 3)}, "fw"),
-        ("size", {"support_vectors": (60, 50, 70), "subproblems": (3, 1, 3), "classes": (2, 2, 2)}, "mfw"),
     ],
 )  # fmt: skip
 def test_the_best_is_marked_among_what_can_be_compared(name: str, fields: dict, best: str) -> None:
@@ -231,17 +212,6 @@ def test_settings_are_labels_where_they_vary_and_notes_where_they_do_not() -> No
     assert "several protocols: paper, fw-svms" in table.notes[0]
 
 
-def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
-    table = cells_of(*(row(dataset=d, method=m) for d in ("a1a", "mine") for m in ("cvm", "fw", "mfw")))
-    drawn = draw_tables(table, ["003-3"])[0]
-    assert [line.labels for line in drawn.rows] == [
-        ("a1a", "ours"),
-        ("", "paper"),
-        ("", "ratio"),
-        ("mine", "ours"),
-    ]
-
-
 def test_unknown_tables_name_the_known_ones() -> None:
     for name, cells, said in (
         ("beauty", None, r"there is no table 'beauty'; known are frandi-2(?!.*, accuracy,)"),
@@ -262,14 +232,6 @@ def test_unknown_tables_name_the_known_ones() -> None:
 )  # fmt: skip
 def test_three_significant_digits(value: float, text: str) -> None:
     assert measures.three_digits(value) == text
-
-
-def test_whole_counts_have_no_decimals_and_means_have_some() -> None:
-    rows = [
-        row(dataset="a", method=m, support_vectors=n, repetition=n)
-        for m, n in (("fw", 55), ("mfw", 55), ("mfw", 56))
-    ]
-    assert [entry.text for entry in entries(cells_of(*rows), "size")] == ["55", "55.5"]
 
 
 def test_names_from_files_are_text_in_every_form() -> None:

@@ -68,23 +68,3 @@ def test_a_folder_s_configuration_says_which_protocol_it_is(tmp_path: Path) -> N
     )
     (ran / "experiment.yaml").unlink()
     assert set(results.read([ran]).frame["protocol"]) == {""}, "as rows from before there were protocols"
-
-
-def test_a_protocol_of_a_method_or_a_data_set_is_that_of_its_runs(tmp_path: Path) -> None:
-    runs = [
-        row(dataset=d, method=m, search="sampled")
-        for d in ("a1a", "w1a")
-        for m in ("cvm", "fw", "mfw(protocol=paper)")
-    ]
-    runs.append(row(dataset="a1a", method="pegasos", search=""))
-    config = (
-        "name: trial\ndatasets: [{name: a1a, protocol: libcvm}, w1a]\n"
-        "methods: [{name: cvm, protocol: fw-svms}, fw, mfw, pegasos]\n"
-    )
-    frame = results.read([write(tmp_path, runs, config)]).frame
-    found = {(r["dataset"], r["method"]): r["protocol"] for r in frame.to_dict("records")}
-    assert found == {
-        ("a1a", "cvm"): "fw-svms", ("a1a", "fw"): "libcvm", ("a1a", "mfw"): "paper",
-        ("w1a", "cvm"): "fw-svms", ("w1a", "fw"): "default", ("w1a", "mfw"): "paper",
-        ("a1a", "pegasos"): "libcvm",
-    }  # fmt: skip

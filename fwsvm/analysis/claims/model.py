@@ -133,17 +133,14 @@ class Claim:
     printed: str | None
 
 
-def claims_of(
-    paper: str,
-    methods: tuple[str, ...],
-    printed: str | None,
-    rows: Iterable[tuple[str, str, str, Check] | tuple[str, str, str, Check, str | None]],
-) -> dict[str, Claim]:
-    """Return the claims of a paper by name; a row has name, place, statement, check and, if another, ``printed``."""
+def claims_of(paper: str, methods: tuple[str, ...], checks: Mapping[str, Check]) -> dict[str, Claim]:
+    """Return the claims of a paper by name: their texts, from ``papers/claims.csv``, with these checks."""
+    texts = published.read_table("papers", "claims").set_index("claim")
     found = {}
-    for name, place, statement, check, *other in rows:
+    for name, check in checks.items():
         full = f"{paper}-{name}"
-        found[full] = Claim(paper, full, place, statement, methods, check, other[0] if other else printed)
+        place, printed, statement = map(str, texts.loc[full])
+        found[full] = Claim(paper, full, place, statement, methods, check, printed or None)
     return found
 
 

@@ -8,8 +8,8 @@ from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.curves import draw_series, draw_sweeps
 from fwsvm.analysis.figures.data import TRACED, FigureData
 from fwsvm.analysis.figures.datasets import draw_datasets
-from fwsvm.analysis.figures.ranks import draw_ranks, draw_summary
 from fwsvm.analysis.figures.style import Drawing, footnote, require_matplotlib
+from fwsvm.analysis.figures.summary import draw_summary
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]
@@ -20,7 +20,6 @@ KINDS: dict[str, Callable[[FigureData], list[Drawing]]] = {
     "datasets": draw_datasets,
     "sweep": draw_sweeps,
     "convergence": draw_convergence,
-    "ranks": draw_ranks,
 }
 
 

@@ -45,8 +45,6 @@ class FigureData:
         The first and last so many iterations of traces; 0 means all.
     baseline : str
         The method that speed-ups are over.
-    alpha : float
-        Level of the critical difference.
     """
 
     cells: pd.DataFrame
@@ -56,7 +54,6 @@ class FigureData:
     against: Literal["seconds", "iteration"] = "seconds"
     window: int = 0
     baseline: str = "cvm"
-    alpha: float = 0.05
 
     def selected(self) -> "FigureData":
         """Return the data of the chosen sets, without numbers that no axis can show; UsageError for an unknown set."""

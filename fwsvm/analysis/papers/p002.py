@@ -209,86 +209,32 @@ def _remarked(check: Check) -> Check:
 CLAIMS = claims_of(
     "glasmachers",
     METHODS,
-    "glasmachers",
-    [
-        (
-            "same-solution",
-            "4",
-            "Both algorithms deliver the same solution (read as: objectives within 1%).",
-            _remarked(
-                _all("objectives agree to 1%", _same_solution, show=lambda value: f"{100 * value:.3g}%")
-            ),
-            None,
+    {
+        "same-solution": _remarked(
+            _all("objectives agree to 1%", _same_solution, show=lambda value: f"{100 * value:.3g}%")
         ),
-        (
-            "baseline-at-small-C",
-            "5",
-            "For small C (0.01) the original algorithm is superior.",
-            _remarked(_wins("liblinear", most_C=0.01)),
+        "baseline-at-small-C": _remarked(_wins("liblinear", most_C=0.01)),
+        "avsf-at-large-C": _remarked(_wins("avsf", least_C=100, problems="others")),
+        "covtype-baseline": _wins("liblinear", problems="covtype"),
+        "covtype-diminishes": _all(
+            "AVSF over liblinear is smaller at the largest C than at the smallest", _covtype_difference
         ),
-        (
-            "avsf-at-large-C",
-            "5",
-            "For large C (100 and 1000) AVSF is faster on every problem but cover type.",
-            _remarked(_wins("avsf", least_C=100, problems="others")),
+        "covtype-tolerance": _all(
+            "the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance
         ),
-        (
-            "covtype-baseline",
-            "5",
-            "On cover type the original algorithm is superior for all C.",
-            _wins("liblinear", problems="covtype"),
+        "order-of-magnitude": _remarked(_order_of_magnitude),
+        "largest-for-large-C": _remarked(
+            _all("the largest speed-up is at C of 10 or more", _largest_for_large_C)
         ),
-        (
-            "covtype-diminishes",
-            "5",
-            "On cover type the difference diminishes for large C.",
-            _all("AVSF over liblinear is smaller at the largest C than at the smallest", _covtype_difference),
+        "time-grows-with-C": _remarked(_all("the time grows tenfold over the grid", _grows_with_C)),
+        "grid-dominated": _remarked(
+            _all("the largest C takes half of the time or more", _dominated_by_largest_C, show=per_cent)
         ),
-        (
-            "covtype-tolerance",
-            "5",
-            "On cover type both target accuracies take nearly the same time (within 15%).",
-            _all("the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance),
+        "steps-cost-more": _remarked(_steps_cost_more),
+        "avsf-finishes": _remarked(
+            _all("liblinear alone was cut short (liblinear over AVSF)", _finishes_first)
         ),
-        (
-            "order-of-magnitude",
-            "5 and 6",
-            "On most problems speed-ups reach an order of magnitude or more.",
-            _remarked(_order_of_magnitude),
-        ),
-        (
-            "largest-for-large-C",
-            "6",
-            "Speed-ups are largest for large C (read as: C of 10 or more).",
-            _remarked(_all("the largest speed-up is at C of 10 or more", _largest_for_large_C)),
-        ),
-        (
-            "time-grows-with-C",
-            "5",
-            "Training times increase drastically with C (read as: tenfold over the grid).",
-            _remarked(_all("the time grows tenfold over the grid", _grows_with_C)),
-        ),
-        (
-            "grid-dominated",
-            "5",
-            "The cost of a grid over C is dominated by the largest C (read as: half of it or more).",
-            _remarked(
-                _all("the largest C takes half of the time or more", _dominated_by_largest_C, show=per_cent)
-            ),
-        ),
-        (
-            "steps-cost-more",
-            "4",
-            "A step of AVSF is slightly more costly than one of the original algorithm.",
-            _remarked(_steps_cost_more),
-        ),
-        (
-            "avsf-finishes",
-            "4, Tables 2 and 3",
-            "Where just one algorithm met the deadline, it was AVSF.",
-            _remarked(_all("liblinear alone was cut short (liblinear over AVSF)", _finishes_first)),
-        ),
-    ],
+    },
 )
 
 LAYOUTS = {

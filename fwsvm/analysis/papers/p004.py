@@ -23,68 +23,25 @@ def _competitive(view: View) -> CheckResult | None:
 CLAIMS = claims_of(
     "zhang",
     METHODS,
-    "zhang",
-    [
-        (
-            "lower-objective",
-            "Remark 3(i), Figures 1 and 2",
-            "SCS reaches lower objective values than Pegasos.",
-            better("scs", "pegasos", "objective", UCI),
-            None,
-        ),
-        (
-            "converges-faster",
-            "Remark 3(ii), Figures 1 and 2",
-            "SCS converges faster than Pegasos (read as: mostly sooner at its end, with a lower objective there).",
-            all_hold(
-                better("scs", "pegasos", "time", UCI, "most"),
-                better("scs", "pegasos", "objective", UCI, "most"),
-            ),
-            None,
-        ),
-        (
-            "more-accurate",
-            "Remark 4, Table 1",
-            "SCS is at least as accurate as Pegasos on every data set.",
-            better("scs", "pegasos", "accuracy", UCI, or_equal=True),
-        ),
-        (
-            "four-largest",
-            "Remark 4, Table 1",
-            "On the four largest data sets SCS is faster and more accurate than Pegasos.",
-            all_hold(
-                better("scs", "pegasos", "time", FOUR_LARGEST),
-                better("scs", "pegasos", "accuracy", FOUR_LARGEST),
-            ),
-        ),
-        (
-            "faster-from-7500",
-            "1.4 and Table 1",
-            "From 7,500 samples on SCS is faster than Pegasos.",
-            better("scs", "pegasos", "time", FROM_7500),
-        ),
-        (
-            "faster",
-            "Remark 4, Table 1",
-            "SCS is faster than Pegasos, the larger the data the more (read as: mostly).",
+    {
+        "lower-objective": better("scs", "pegasos", "objective", UCI),
+        "converges-faster": all_hold(
             better("scs", "pegasos", "time", UCI, "most"),
+            better("scs", "pegasos", "objective", UCI, "most"),
         ),
-        (
-            "competitive-when-small",
-            "1.4",
-            "On small and medium data sets SCS's times are competitive (read as: at most twice Pegasos's).",
-            _competitive,
+        "more-accurate": better("scs", "pegasos", "accuracy", UCI, or_equal=True),
+        "four-largest": all_hold(
+            better("scs", "pegasos", "time", FOUR_LARGEST),
+            better("scs", "pegasos", "accuracy", FOUR_LARGEST),
         ),
-        (
-            "wolfe-benchmark",
-            "4, Table 1",
-            "Where it can be run, Wolfe's method (the benchmark) is at least as accurate as Pegasos and SCS.",
-            all_hold(
-                better("wolfe", "pegasos", "accuracy", UCI[:4], or_equal=True),
-                better("wolfe", "scs", "accuracy", UCI[:4], or_equal=True),
-            ),
+        "faster-from-7500": better("scs", "pegasos", "time", FROM_7500),
+        "faster": better("scs", "pegasos", "time", UCI, "most"),
+        "competitive-when-small": _competitive,
+        "wolfe-benchmark": all_hold(
+            better("wolfe", "pegasos", "accuracy", UCI[:4], or_equal=True),
+            better("wolfe", "scs", "accuracy", UCI[:4], or_equal=True),
         ),
-    ],
+    },
 )
 
 LAYOUTS = {

@@ -36,10 +36,15 @@ MADE_HERE = (
 )
 
 
-@functools.cache
 def table(name: str) -> pd.DataFrame:
     """Return one printed table by its file's name (such as ``003-table2``), every entry as text."""
-    with files(__package__).joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
+    return read_table("published", name)
+
+
+@functools.cache
+def read_table(folder: str, name: str) -> pd.DataFrame:
+    """Return a CSV file of a folder of `fwsvm.analysis`, every entry as text."""
+    with files("fwsvm.analysis").joinpath(folder, f"{name}.csv").open(encoding="utf-8") as stream:
         return pd.read_csv(stream, comment="#", dtype=str, keep_default_na=False)
 
 
