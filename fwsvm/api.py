@@ -204,12 +204,16 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
     """Yield the rows to predict, large files and mapped rows to be scaled in pieces."""
     precomputed = takes_kernel_values(model)
     if isinstance(data, str | Path):
-        base = True if precomputed else model.zero_based
-        pieces = None if precomputed else inputs.unseen_pieces(data, zero_based=base)
+        base = (
+            {"zero_based": True}
+            if precomputed
+            else {"zero_based": model.zero_based, "features": model.features}
+        )
+        pieces = None if precomputed else inputs.unseen_pieces(data, **base)
         if pieces is not None:
             yield from (table for table, _ in pieces)
             return
-        table = inputs.unseen_rows(data, zero_based=base, feature_names=model.feature_names).table
+        table = inputs.unseen_rows(data, **base, feature_names=model.feature_names).table
     elif isinstance(data, Dataset | LabelledRows):
         table = inputs.rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)

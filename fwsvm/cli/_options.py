@@ -136,7 +136,10 @@ scale_option = grouped(
     help="Scale to [0,1], [-1,1] or none [default: none].",
 )
 zero_based_option = grouped(
-    "--zero-based", is_flag=True, default=None, group=DATA, help="Features count from 0 [default: as seen]."
+    "--zero-based/--one-based",
+    default=None,
+    group=DATA,
+    help="Features count from 0, or 1 [default: as seen].",
 )
 label_option = grouped(
     "--label", metavar="COLUMN", group=DATA, help="Column of labels in CSV, by name or number."

@@ -132,17 +132,21 @@ def scale(
 def check(zero_based: bool | None, lenient: bool, data: str) -> None:
     """List every line of DATA that is not in LIBSVM's format.
 
-    DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format.
+    DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format. A table (.csv, .npy) is
+    read, and its first error named.
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
     from fwsvm import scaling
-    from fwsvm.data import inputs, labels
+    from fwsvm.data import formats, inputs, labels
     from fwsvm.data.formats import svmlight
 
-    found, files, uneven = 0, inputs.files_of(data), []
+    wrong, files, uneven = set(), inputs.files_of(data), []
     classes: set[str] = set()
     for file in files:
+        if (loader := formats.loader_of(file, unlabelled=True))["format"] != "svmlight":
+            formats.read_path(file, loader)
+            continue
         seen = scaling.Seen()
 
         def look(table: "LabelledRows", seen: scaling.Seen = seen) -> None:
@@ -151,10 +155,10 @@ def check(zero_based: bool | None, lenient: bool, data: str) -> None:
 
         for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient, look=look):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
-            found += 1
+            wrong.add((file, line))
         uneven += [seen.uneven] if seen.uneven else []
-    if found:
-        click.echo(f"Found {found} {'line' if found == 1 else 'lines'} with error.")
+    if wrong:
+        click.echo(f"Found {len(wrong)} {'line' if len(wrong) == 1 else 'lines'} with error.")
         raise SystemExit(exit_codes.DATA)
     click.echo("No error.")
     if len(classes) == 1:

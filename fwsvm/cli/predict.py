@@ -48,10 +48,9 @@ if TYPE_CHECKING:
 )
 @label_option
 @click.option(
-    "--zero-based",
-    is_flag=True,
+    "--zero-based/--one-based",
     default=None,
-    help="Features are counted from 0 [default: as in MODEL's rows].",
+    help="Features are counted from 0, or from 1 [default: as in MODEL's rows].",
 )
 @quiet_option
 def predict(
@@ -107,15 +106,18 @@ def predict(
             raise UsageError(f"{data} is a model and {model} is none; {order}")
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
-        zero_based = zero_based or given or machine.zero_based
+        expected = machine.features if zero_based is None and machine.zero_based else None
+        zero_based = given or (machine.zero_based if zero_based is None else zero_based)
         used, loaded = 1 if scheduler else threads or usable_threads(), time.perf_counter() - begun
         notices: tuple[str, ...] = ()
         if scheduler is not None:
             predicted = prediction.predict_on_cluster(
                 scheduler, machine, data, decision=decision, probability=probability, zero_based=zero_based
             )
-        elif given or (pieces := inputs.unseen_pieces(data, zero_based=zero_based)) is None:
-            rows, notices = _load(data, machine, model, label=label, zero_based=zero_based)
+        elif (
+            given or (pieces := inputs.unseen_pieces(data, zero_based=zero_based, features=expected)) is None
+        ):
+            rows, notices = _load(data, machine, model, expected, label=label, zero_based=zero_based)
             loaded = time.perf_counter() - begun
             predicted = prediction.predict(machine, rows, used, probability=probability)
         else:  # reading and predicting take turns
@@ -174,6 +176,7 @@ def _load(
     data: str,
     machine: "KernelModel | LinearModel",
     model: Path,
+    expected: int | None,
     *,
     label: str | None,
     zero_based: bool | None,
@@ -183,7 +186,10 @@ def _load(
 
     from fwsvm.data import inputs
 
-    rows = inputs.unseen_rows(data, zero_based=zero_based, label=label, feature_names=machine.feature_names)
+    names = machine.feature_names
+    rows = inputs.unseen_rows(
+        data, zero_based=zero_based, label=label, feature_names=names, features=expected
+    )
     columns = rows.table.features
     if not issparse(rows.table.X) and columns != machine.features:
         raise UsageError(

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
-from fwsvm.data.dataset import Dataset, LabelledRows, grouped
+from fwsvm.data.dataset import Dataset, LabelledRows, grouped, refuse_one_based
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
@@ -172,6 +172,7 @@ def read_test(
     A notice names labels that no training row has; such rows count as wrong.
     """
     table, sha256, notices = formats.read_file(path, loader)
+    refuse_one_based(path, table, features)
     table, more = widened(table, features, path)
     if unknown := labels.unknown(table.labels, classes):
         said = f"no training row has the labels {listed(unknown)}; test rows with them count as wrong"

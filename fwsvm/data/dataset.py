@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,18 @@ def canonical_csr(
     X.has_sorted_indices = True
     X.has_canonical_format = True
     return X
+
+
+def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> None:
+    """Refuse rows that were read as zero-based, since the ``features`` of training were, but look one-based."""
+    X = table.X
+    if not table.zero_based or table.features != features + 1 or not isinstance(X, csr_array):
+        return
+    if X.indices.min(initial=1) > 0:
+        raise DataError(
+            f"{path} looks one-based, with indices from 1 to {features}, but the training rows were zero-based; "
+            "predict it with --one-based, or write its indices from 0"
+        )
 
 
 def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None, name: str) -> LabelledRows:

@@ -3,6 +3,7 @@
 Rows are not scaled: a model scales the rows that it predicts by its training ranges.
 """
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array
 from fwsvm import data
 from fwsvm._mapped import RowMatrix, blocks
 from fwsvm.data import formats, labels, lockfile
-from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
@@ -95,6 +96,7 @@ def unseen_rows(
     zero_based: bool | None = None,
     label: str | None = None,
     feature_names: tuple[str, ...] = (),
+    features: int | None = None,
 ) -> UnseenRows:
     """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
 
@@ -107,6 +109,9 @@ def unseen_rows(
         The column of the labels of a CSV file, as of `fwsvm.data.load`.
     feature_names : tuple of str
         Those of the machine: of a CSV file with a header, these columns are taken.
+    features : int, optional
+        The number of the machine's features, where ``zero_based`` is what its training rows were, not what a user said:
+        a file that looks one-based is then refused.
 
     Raises
     ------
@@ -116,7 +121,10 @@ def unseen_rows(
     path = Path(name_or_path)
     if path.exists():
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=True)
-        return UnseenRows(*formats.read_path(path, loader, unlabelled=True))
+        table, notices = formats.read_path(path, loader, unlabelled=True)
+        if features is not None:
+            refuse_one_based(path, table, features)
+        return UnseenRows(table, notices)
     name = str(name_or_path)
     found = data.load(name, zero_based=zero_based, raw=True)
     table = rows_of(found)
@@ -125,10 +133,12 @@ def unseen_rows(
     return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
-def unseen_pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -> Pieces | None:
+def unseen_pieces(
+    name_or_path: str | Path, *, zero_based: bool | None = None, features: int | None = None
+) -> Pieces | None:
     """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
 
-    With each come notices.
+    With each come notices. ``features`` is as of `unseen_rows`; the first rows tell.
 
     Raises
     ------
@@ -136,7 +146,12 @@ def unseen_pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -
         As of `unseen_rows`, where the iterator comes to it.
     """
     path = Path(name_or_path)
-    return formats.in_pieces(path, zero_based=zero_based) if path.is_file() else None
+    pieces = formats.in_pieces(path, zero_based=zero_based) if path.is_file() else None
+    if pieces is None or features is None:
+        return pieces
+    first = next(pieces)
+    refuse_one_based(path, first[0], features)
+    return itertools.chain([first], pieces)
 
 
 def rows_of(found: Dataset) -> LabelledRows:

@@ -176,6 +176,19 @@ def test_check_lists_every_bad_line(tmp_path):
     ]
 
 
+def test_check_reads_a_table_and_names_its_first_error(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a;b;class\n1;2;x\n3;4,5;y\n")
+    said = done("check", path, code=3).stderr
+    assert (
+        "rows.csv:3: column 2 (b): '4,5' is not a finite number; write a point in place of the comma" in said
+    )
+    path.write_text("a,b,class\n1,2,x\n3,,y\n")
+    assert "rows.csv:3: column 2 (b) is empty; fill it in" in done("check", path, code=3).stderr
+    path.write_text("a,b,class\n1,2,x\n3,4,y\n")
+    assert done("check", path).stdout == "No error.\n"
+
+
 def test_check_warns_of_a_single_class(tmp_path):
     (tmp_path / "one").write_text("1 1:1\n1 2:1\n")
     assert "every row has the label 1" in done("check", tmp_path / "one").stderr

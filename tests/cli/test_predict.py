@@ -192,6 +192,32 @@ def test_rows_count_from_0_where_the_training_file_did(tmp_path):
         assert (api.predict(model, tmp_path / "test") == api.predict(model, X[100:])).all()
 
 
+def test_a_file_of_the_other_base_is_refused_and_one_option_mends_it(tmp_path, monkeypatch):
+    from fwsvm.data import formats
+
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    for name, first in (("zero", 0), ("one", 1)):
+        lines = (
+            f"{1 if row[0] > 0 else -1} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row, first))
+            for row in rows.tolist()
+        )
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        assert running.run("train", "--model", tmp_path / f"{name}.model", tmp_path / name).exit_code == 0
+    right = run(tmp_path, "zero.model", "zero").stdout
+    for streamed_from in (1 << 26, 0):
+        monkeypatch.setattr(formats, "STREAMED_FROM", streamed_from)
+        for model, rows, option, said in (
+            ("zero", "one", "--one-based", "one looks one-based, with indices from 1 to 3"),
+            ("one", "zero", "--zero-based", "index 0 in '0:"),
+        ):
+            refused = running.done("predict", tmp_path / f"{model}.model", tmp_path / rows, code=3).stderr
+            assert said in refused
+            assert option in refused
+            assert run(tmp_path, f"{model}.model", rows, option).stdout == right
+    refused = running.done("train", tmp_path / "zero", "--test", tmp_path / "one", code=3).stderr
+    assert "one looks one-based" in refused
+
+
 def test_a_foreign_model_with_an_index_0_is_read(tmp_path):
     (tmp_path / "m").write_text(
         "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 2\nnr_sv 1 1\nSV\n"
