@@ -98,7 +98,7 @@ def compare_results(
 
 
 def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
-    """Return the changes of each data set and method, and of methods on `LEAST_PAIRS` sets those over all sets.
+    """Return the changes of each data set and method.
 
     A time that was cut short is a lower bound; a run on some pairs of classes that was cut short has no accuracy.
     """
@@ -114,10 +114,7 @@ def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
         for side in ("old", "new"):
             done &= ~cut_in_part(both[f"status_{side}"], both[f"subproblems_{side}"])
     known = both[LINE].assign(old=old, new=new)[done & (old - new).abs().lt(math.inf)]
-    means = known.groupby(LINE, sort=False)[["old", "new"]].mean().reset_index()
-    per_method = means.groupby(LINE[1:])["dataset"].transform("size")
-    over_all = means.assign(dataset="all " + per_method.astype(str))[per_method >= LEAST_PAIRS]
-    grouped = pd.concat([known, over_all]).groupby(LINE, sort=False)
+    grouped = known.groupby(LINE, sort=False)
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
     tested = found["pairs"] >= LEAST_PAIRS
     found["p"] = math.nan

@@ -1,10 +1,8 @@
 """The reported runs of a frame: each repetition of a cell once, and under which load they were timed."""
 
-from collections.abc import Hashable
-
-import numpy as np
 import pandas as pd
 
+from fwsvm.analysis.measures import counted
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError, listed, shortened
 
@@ -16,40 +14,27 @@ SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
 ).split()
 #: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]
+#: What is known of a run that never started.
+ASKED = ["experiment", "profile", "dataset", "method", "kernel", "tolerance", "degree", "coef0", *REPEATED]
 
 
 def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the reported runs (``role`` final), each repetition of a cell once.
 
     Of repeated runs the latest finished row counts, or the latest if none finished. The row of a run that never
-    started (no data, no parameters selected) has only the requested settings: any finished row with the same values in
-    these columns replaces it.
+    started (no data, no parameters selected) has no C or lambda: any finished row of its method and repetition
+    replaces it.
     """
-    rows = frame[frame["role"] == "final"].copy()
-    if "protocol" not in rows:
-        rows["protocol"] = ""
-    derived = rows["width_rule"].astype(str) != ""
-    rows["gamma_set"] = rows["gamma"].where(~derived)
-    rows["_finished"] = rows["status"].isin(DONE)
+    rows = frame[frame["role"] == "final"]
+    rows = rows.assign(
+        gamma_set=rows["gamma"].where(rows["width_rule"] == ""), _finished=rows["status"].isin(DONE)
+    )
     rows = rows.sort_values("_finished", kind="stable")
     rows = rows.drop_duplicates([*SETTING, *REPEATED], keep="last").sort_index()
-    return rows[~_superseded(rows)].drop(columns="_finished")
-
-
-def _superseded(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which unfinished rows have a finished one with the same values in all columns that they fill."""
-    names = [*SETTING, *REPEATED]
-    finished, unfinished = rows[rows["_finished"]], rows[~rows["_finished"]]
-    said = (unfinished[names].notna() & (unfinished[names] != "")).to_numpy(dtype=bool)
-    replaced: set[Hashable] = set()
-    # row by row against all that finished would take hours for a large folder; few sets of columns occur
-    for pattern in np.unique(said, axis=0):
-        columns = [name for name, there in zip(names, pattern, strict=True) if there]
-        alike = unfinished[(said == pattern).all(axis=1)]
-        known = set(finished[columns].itertuples(index=False, name=None))
-        asked = alike[columns].itertuples(index=False, name=None)
-        replaced |= {index for index, what in zip(alike.index, asked, strict=True) if what in known}
-    return pd.Series(rows.index.isin(list(replaced)), index=rows.index)
+    asked = rows[ASKED].merge(rows.loc[rows["_finished"], ASKED].drop_duplicates(), "left", indicator=True)
+    ran = (asked["_merge"] == "both").to_numpy()
+    never_started = ~rows["_finished"] & rows["C"].isna() & rows["lambda"].isna()
+    return rows[~(never_started & ran)].drop(columns="_finished")
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:
@@ -59,7 +44,9 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
     for column in ("parallel_cells", "threads"):
         counts = rows[column].value_counts(dropna=False)
         if len(counts) > 1:
-            held = listed((f"{value:g} ({count} runs)" for value, count in counts.items()), ", ", 8)
+            held = listed(
+                (f"{value:g} ({counted(count, 'run')})" for value, count in counts.items()), ", ", 8
+            )
             raise ResultsError(
                 f"times were measured under different loads: {column} is {held}; "
                 "run them again under the same load, choose with --where, or accept with --mixed-load"
@@ -67,7 +54,7 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
     if rows["shared"].any():
         first = rows[rows["shared"]].iloc[0]
         raise ResultsError(
-            f"{int(rows['shared'].sum())} runs took kernel values or a warm start from another cell "
+            f"{counted(int(rows['shared'].sum()), 'run')} took kernel values or a warm start from another cell "
             f"(first {shortened(first['dataset'])}, {shortened(first['method'])}), so their times mean little; "
             "accept with --mixed-load"
         )

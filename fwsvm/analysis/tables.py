@@ -226,14 +226,4 @@ def _csv(tables: Sequence[Table]) -> str:
                     if entry.deviation:
                         record[f"{head} sd"] = entry.deviation
                 records.append(record)
-    return pd.DataFrame(records).map(without_formula).to_csv(index=False, lineterminator="\n")
-
-
-def without_formula(field: object) -> object:
-    """Return a field with an apostrophe before text that a spreadsheet would evaluate as a formula."""
-    if isinstance(field, str) and field.startswith(("=", "+", "-", "@")) and field != "-":
-        try:
-            float(field)
-        except ValueError:
-            return f"'{field}"
-    return field
+    return pd.DataFrame(records).to_csv(index=False, lineterminator="\n")

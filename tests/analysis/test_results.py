@@ -185,7 +185,7 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     [
         ({"parallel_cells": 2}, "parallel_cells is 1 .* and .*|parallel_cells is"),
         ({"threads": 4}, "threads is"),
-        ({"shared": "true"}, "1 runs took kernel values"),
+        ({"shared": "true"}, "1 run took kernel values"),
         (
             {"machine": "laptop"},
             r"the times on a come from different machines: desk \(a CPU\), laptop \(a CPU\)",

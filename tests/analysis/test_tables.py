@@ -238,5 +238,3 @@ def test_names_from_files_are_text_in_every_form() -> None:
     drawn = draw_tables(cells_of(*(row(dataset="<b>|=x_", method=m) for m in ("fw", "mfw"))), ["time"])
     assert "\\<b>\\|=x_" in render(drawn, "markdown")
     assert latex_text("50% of a_b & {x} ±") == r"50\% of a\_b \& \{x\} $\pm$"
-    formula = Table("t", ("",), ("n",), (Row(("=cmd()",), (Entry("-1"),)),))
-    assert "'=cmd(),-1" in render([formula], "csv")

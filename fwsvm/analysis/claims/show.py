@@ -9,7 +9,7 @@ import pandas as pd
 
 from fwsvm.analysis.claims.evaluate import Verdict
 from fwsvm.analysis.measures import counted
-from fwsvm.analysis.tables import WIDTH, markdown_text, without_formula
+from fwsvm.analysis.tables import WIDTH, markdown_text
 from fwsvm.papers import PAPERS
 
 HEADS = (
@@ -87,5 +87,5 @@ def _csv(verdicts: Sequence[Verdict], _: Sequence[str]) -> str:
     for verdict in verdicts:
         claim, (printed, ours, as_run) = verdict.claim, _findings(verdict)
         records.append([claim.name, claim.place, claim.statement, *ours, *printed, *as_run])
-    frame = pd.DataFrame(records, columns=CSV_HEADS).map(without_formula)
+    frame = pd.DataFrame(records, columns=CSV_HEADS)
     return frame.to_csv(index=False, lineterminator="\n")

@@ -107,10 +107,9 @@ def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without the numbers that are infinite or of more than a hundred powers of ten."""
+    """Return a table without the numbers that no axis can show: above 1e100."""
     numbers = frame.select_dtypes("number")
-    size = numbers.abs()
-    return frame.assign(**numbers.where((numbers == 0) | ((size > 1e-100) & (size < 1e100))))
+    return frame.assign(**numbers.where(numbers.abs() < 1e100))
 
 
 def labels_of(cells: pd.DataFrame) -> dict[str, str]:
