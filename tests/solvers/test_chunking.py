@@ -85,6 +85,25 @@ def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before):
     hold_to_the_simplex(found, X, 1.0 - 2.0 * codes, 10.0, kernel="rbf", gamma=GAMMA)
 
 
+@pytest.mark.parametrize("after", [1, 3, 30])
+def test_an_interrupt_says_how_far_the_optimum_may_be(after, monkeypatch):
+    monkeypatch.setattr("fwsvm.solvers.loop.WATCH_EVERY", 0.0)
+    monkeypatch.setattr("fwsvm.solvers.loop.LOOKS_SHARE", 0.0)
+    told = []
+
+    def interrupt(progress):
+        told.append(progress)
+        if len(told) == after:
+            raise KeyboardInterrupt
+
+    X, codes = clouds(5, 1500)
+    found = fit(X, codes, CLASSES, chosen(), watch=interrupt)
+    best = train(X, codes, tolerance=1e-6)
+    assert found.status is Status.INTERRUPTED
+    assert (found.objective, found.gap) == (told[-1].objective, told[-1].gap)
+    assert 0.0 < found.objective - best.objective <= found.gap
+
+
 def test_sparse_rows_and_no_final_gap():
     X, codes = clouds(7, 1500)
     X[np.random.default_rng(0).random(X.shape) < 0.3] = 0.0

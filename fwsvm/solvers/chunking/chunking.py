@@ -39,7 +39,7 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, largest_gap
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
+from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_SPARE,
     FIRST_CHUNK,
@@ -117,7 +117,8 @@ class ChunkRun:
     found : SimplexCertificate or None, of alpha over all rows, where they were looked at
     outcome : Outcome or None, of alpha, where an inner run ended at it
     lowest, gap : float, R and the gap at the look before, in either precision
-    last : SimplexIterate or None, what the last inner run ended at
+    below : float, a number that the optimum is not below, by the looks so far
+    done : SimplexIterate or None, what the last inner run ended at, until the next begins
     defers : bool, whether inner runs leave their check to the look at all rows
     near, exact : bool, whether the next look is likely to be the last, and whether the last one was in float64
     before : Counters, what all before the present inner run did
@@ -145,11 +146,10 @@ class ChunkRun:
         own = self.source.diagonal(settings.kernel)
         self.diagonal, self.value_rounding = own.values[self.order] + 1.0 + self.ridge, own.rounding
         self.widest = float(self.diagonal.max())
-        self.inner: Solver | None = None
         self.found: SimplexCertificate | None = None
         self.outcome: Outcome | None = None
         self.lowest = self.gap = np.inf
-        self.last: SimplexIterate | None = None
+        self.below = 0.0
         self.defers, self.near, self.exact = True, False, False
         self.alpha = np.zeros(self.m)
         if warm_start is None:
@@ -182,7 +182,8 @@ class ChunkRun:
             )
         problem = Binary(rows, self.y[chunk], self.penalties[chunk], self.stream)
         columns = self.of_path if self.of_path is not None and self._is_whole else self.columns
-        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        self.done: SimplexIterate | None = None
 
     def _of_chunk(self, rows: int) -> Resolved:
         """Return the settings of the inner run on a chunk of so many rows."""
@@ -213,6 +214,7 @@ class ChunkRun:
         q = gradients(self.settings.kernel, self.source, *point, self.settings.threads, dtype)[self.order, 0]
         self.q = np.ascontiguousarray(q)
         self.found = certificate(self.ridge, self.diagonal, self.alpha, self.q, self.value_rounding)
+        self.below = max(self.below, self.found.objective - self.found.gap)
         evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
         self.before = self.before._replace(kernel_evaluations=evaluations)
         return self.q
@@ -236,18 +238,17 @@ class ChunkRun:
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of the inner method's steps."""
-        assert self.inner is not None  # noqa: S101  (but while `check_stop` is at work)
-        return self.inner.advance(steps)
+        taken: int = self.inner.advance(steps)
+        return taken
 
     def check_stop(self) -> Status | None:
         """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
-        assert self.inner is not None  # noqa: S101  (as in `advance`)
-        ended = self.inner.check_stop()
+        ended: Status | None = self.inner.check_stop()
         if ended is None or self._is_whole:
             return ended
         last, before = self.iterate(), self.counters
-        self.alpha, self.last, self.before = last.alpha[self.order], last, before
-        self.found = self.outcome = self.inner = None
+        self.alpha, self.done, self.before = last.alpha[self.order], last, before
+        self.outcome = self.inner = None
         q, found = self._look()
         halved, self.gap = found.gap < 0.5 * self.gap, found.gap
         if self.exact:
@@ -271,27 +272,25 @@ class ChunkRun:
         return None
 
     def iterate(self) -> SimplexIterate:
-        """Return alpha over all rows, R and the support size, and the gap over all rows when they were last seen."""
-        if self.inner is None:
-            assert self.last is not None  # noqa: S101  (an inner run has ended)
-            gap = self.last.gap if self.found is None else self.found.gap
-            return replace(self.last, gap=gap, outcome=self.outcome)
+        """Return alpha over all rows, R and the support size, and how far R is above what the optimum is not below."""
+        if self.done is not None:
+            gap = self.done.objective - self.below if self.outcome is None else self.outcome.gap
+            return replace(self.done, gap=gap, outcome=self.outcome)
         here, alpha, whole = self.inner.iterate(), np.zeros(self.m), self._is_whole
-        assert isinstance(here, SimplexIterate)  # noqa: S101  (of a method on the simplex)
         alpha[self.order[self.chunk]] = here.alpha
         return replace(
             here,
             iterations=self.before.iterations + here.iterations,
             alpha=alpha,
             warm_start=WarmStart(alpha),
-            gap=here.gap if whole else self.found.gap if self.found is not None else np.nan,
+            gap=here.gap if whole else here.objective - self.below,
             outcome=here.outcome if whole else None,
         )
 
     @property
     def counters(self) -> Counters:
         """What was done so far, on all chunks, and between them."""
-        return self.before if self.inner is None else self.before.plus(self.inner.counters)
+        return self.before if self.done is not None else self.before.plus(self.inner.counters)
 
 
 def first_chunk(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
