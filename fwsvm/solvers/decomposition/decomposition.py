@@ -196,7 +196,6 @@ class DecompositionRun:
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
         self.compile_seconds = 0.0
-        self.room = np.empty(0, np.float32)  # for K~ of a working set
         self.working = np.empty(0, dtype=np.int64)
         self.first: np.ndarray | None = None  # the first working set, of a cold start
         if warm_start is None:
@@ -231,12 +230,16 @@ class DecompositionRun:
     # ---------------------------------------------------------------- a working set
 
     @np.errstate(over="ignore", invalid="ignore")  # of values that are found to be no numbers, and not taken
-    def _round(self, working: np.ndarray) -> bool:
-        """Solve on a working set and update f at all rows; return whether the run can go on.
+    def _round(self) -> bool:
+        """Solve on the next working set and update f at all rows; return whether the run can go on.
 
         Rounded kernel values may be no positive definite matrix, on which b grows without bound: a point with a larger
         objective is not taken, and the run goes on in double precision, or ends where it did before.
         """
+        slope, working = self.f - 1.0, self.first
+        if working is None or self.rounds:
+            gain = np.maximum(np.where(self.b > 0.0, slope, 0.0), -slope) * self.scale
+            working = next_working_set(gain, self.working, self.rule.size)
         few, y, ridge, size = (
             some_rows(self.rows, working),
             self.y[working],
@@ -244,9 +247,7 @@ class DecompositionRun:
             len(working),
         )
         before, dtype = self.b[working], self.rows.values.dtype
-        b, g, scale = (
-            filled(values, dtype) for values in (before, self.f[working] - 1.0, self.scale[working])
-        )
+        b, g, scale = (filled(values, dtype) for values in (before, slope[working], self.scale[working]))
         K = self._matrix(few, y, ridge, len(b))
         self.steps += int(descend(K, b, g, scale, dtype.type(INNER_SHARE), INNER_STEPS * size))
         change = np.where(b[:size] == before.astype(dtype), 0.0, b[:size] - before)
@@ -266,23 +267,10 @@ class DecompositionRun:
         self._look()
         return True
 
-    def _next(self) -> np.ndarray:
-        """Return the next working set."""
-        if self.first is not None:
-            first, self.first = self.first, None
-            return first
-        slope = self.f - 1.0
-        gain = np.maximum(np.where(self.b > 0.0, slope, 0.0), -slope) * self.scale
-        return next_working_set(gain, self.working, self.rule.size)
-
     def _matrix(self, few: Any, y: np.ndarray, ridge: np.ndarray, width: int) -> np.ndarray:
         """Return K~ of the rows ``few``, shape (n, width), zeros beyond n."""
         size, dtype, threads = len(y), few.values.dtype, self.resolved.threads
-        if self.room.dtype != dtype or self.room.size < size * width:
-            self.room = np.empty(
-                size * width, dtype
-            )  # kept: to touch new memory takes longer than to fill it
-        K = self.room[: size * width].reshape(size, width)
+        K = np.empty((size, width), dtype)
         every = np.arange(size)
         kernel_matrix(self.resolved.kernel, few, every, np.resize(every, width), K, threads)
         np.fill_diagonal(K, self_values(self.resolved.kernel, few))  # as in columns: without rounding
@@ -302,9 +290,7 @@ class DecompositionRun:
     def advance(self, steps: int) -> int:
         """Solve on up to so many working sets."""
         for taken in range(steps):
-            if self._within:
-                return taken
-            if not self._round(self._next()):
+            if self._within or not self._round():
                 return taken
         return steps
 
