@@ -34,16 +34,8 @@ WATCH_EVERY = 0.2
 PAIRS_SHARE = 1 << 26
 #: Rows of a problem up to which its pairs have one kernel matrix. Evidence: none; the matrix takes 32 MiB.
 ONE_MATRIX_ROWS = 2048
-#: Steps a row after which a pair on one matrix is left to newton, which does not slow down with C. Evidence: none.
-ONE_MATRIX_STEPS = 50
-#: Times that a gap from scratch may miss the goal before a pair on one matrix is left to a run of its own. Evidence:
-#: none.
-MATRIX_CHECKS = 8
-#: Share of a pair's rows with weight above which the matrices of classes take no longer than its columns. Evidence:
-#: none.
-WHOLE_MATRIX_SHARE = 1 / 4
-#: Rows and columns of a part of such a matrix that are mirrored together. Evidence: none.
-MIRRORED_TOGETHER = 16
+#: Times that a gap from scratch may miss the goal before a pair is left to a run of its own. Evidence: none.
+PAIR_CHECKS = 8
 
 # ---------------------------------------------------------------- paths along C
 

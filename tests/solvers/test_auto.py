@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.c_path import CPath
 from tests import naive
 
 GAMMA = 0.4
@@ -51,6 +52,20 @@ def test_many_small_pairs_come_to_the_sum_of_their_optima(kernel, form):
         assert best * (1 - 1e-8) <= found.objective <= (best + found.gap) * (1 + 1e-8)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_pairs_of_more_rows_than_one_matrix_has_meet_swap_2o_on_a_path(form):
+    X, codes = classes_of(2, [800, 700, 600])
+    X[np.random.default_rng(0).random(X.shape) < 0.8] *= form is np.asarray
+    path = CPath(form(X), codes, ("0", "1", "2"))
+    penalties = [Settings("auto", gamma=GAMMA, C=C, threads=1, cache_mib=64) for C in (0.1, 10.0)]
+    runs = path.train_together(penalties)
+    assert runs is not None
+    for settings, found in zip(penalties, path.certify(runs), strict=True):
+        alone = train(form(X), codes, "swap-2o", C=settings.C)
+        assert found.certified
+        assert abs(found.objective - alone.objective) <= max(found.gap, alone.gap)
+
+
 def test_decisions_with_weights_of_rows_and_classes_are_those_of_swap_2o():
     X, codes = classes_of(1, [30] * 5)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, len(codes))
@@ -71,7 +86,7 @@ def test_threads_change_no_bit():
 
 def test_a_limit_or_an_interrupt_keeps_the_pairs_that_were_solved():
     X, codes = classes_of(5, [60] * 8)
-    cut = train(X, codes, time_limit=1e-9, tolerance=1e-9)
+    cut = train(X, codes, time_limit=1e-9, tolerance=1e-13, C=1e6)
     assert cut.status is Status.TIME_LIMIT
     assert 0 < cut.solved <= cut.subproblems
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, on_add, on_drop, select, update
+from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, enter, leave, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -28,42 +28,17 @@ def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
 
-@njit(inline="always")
-def _enter(s, i):
-    if s.place[i] < 0:
-        now = s.now[0]
-        s.place[i] = now.active
-        s.active[now.active] = i
-        s.active_diagonal[i] = s.diagonal[i]
-        now.active += 1
-        on_add(s.search, s, i)
-
-
-@njit(each_step=True)
-def _leave(s, j):
-    now = s.now[0]
-    place, last = s.place[j], s.active[now.active - 1]
-    s.active[place] = last
-    s.place[last] = place
-    s.place[j] = -1
-    s.active_diagonal[j] = -1.0
-    s.alpha[j] = 0.0
-    now.active -= 1
-    now.drops += 1
-    on_drop(s.search, s, j, place)
-
-
 @njit(each_step=True)
 def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
     now = s.now[0]
-    if move.i >= 0:
-        _enter(s, move.i)
+    if move.i >= 0 and s.place[move.i] < 0:
+        enter(s.search, s, move.i)
     update(s.search, s, move)
     if move.scale == 0.0:
         for p in range(now.active - 1, -1, -1):
             if s.active[p] != move.i:
-                _leave(s, np.int64(s.active[p]))
+                leave(s.search, s, np.int64(s.active[p]))
         s.alpha[move.i] = 0.0  # a vertex that was active may be stepped to, too
     elif move.scale != 1.0:
         for p in range(now.active):
@@ -73,7 +48,7 @@ def make(s, move):
     if move.j >= 0:
         s.alpha[move.j] -= move.loss
         if move.drops or not s.alpha[move.j] > 0.0:  # by rounding, a hair before a drop
-            _leave(s, move.j)
+            leave(s.search, s, move.j)
     now.R -= move.decrease
     now.steps += 1
 

@@ -5,7 +5,7 @@ are in `fwsvm.solvers.frank_wolfe.sampled`. Kernel values are computed outside t
 ``now.stop`` when it misses some; so it is compiled once for all kernels.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,39 +20,13 @@ from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
 GAP_ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
 
 
-@generic(each_step=True)
-def select(search, s):
-    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
+def _row_number(search, s, t):
+    return t
 
 
-@generic(each_step=True)
-def update(search, s, move):
-    """Update q for a move: q <- scale q + gain K~_i - loss K~_j. Both rows are in the active set."""
-
-
-@generic(each_step=True)
+@generic(default=_row_number, each_step=True)
 def cache_index(search, s, t):
-    """Return the place in a cached column of the kernel value with row t."""
-
-
-@generic(each_step=True)
-def on_add(search, s, i):
-    """Store the column of row i, which was added to the end of the active set."""
-
-
-@generic(each_step=True)
-def on_drop(search, s, j, place):
-    """Remove row j from the storage; the last row of the active set has taken its place."""
-
-
-@generic(each_step=True)
-def partner(search, s, i):
-    """Return the active j whose swap with i promises most, -1 if there is none."""
-
-
-@generic
-def block_size(search, columns):
-    """Return how many columns to compute at once; for Python alone."""
+    """Return the place in a cached column of the kernel value with row t: t, as columns are over all rows."""
 
 
 @njit(inline="always")
@@ -91,6 +65,11 @@ class Full(NamedTuple):
     """Look at every row."""
 
 
+@generic(each_step=True)
+def select(search, s):
+    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
+
+
 @select.implements(Full)
 def _select_from_all(search, s):
     now = s.now[0]
@@ -101,25 +80,7 @@ def _select_from_all(search, s):
         now.stop = REACHED
 
 
-@cache_index.implements(Full)
-def index_in_all(search, s, t):
-    """Return t: columns are over all rows."""
-    return t
-
-
-@on_add.implements(Full)
-def on_add_all(search, s, i):
-    """Nothing: the columns are those of the column cache."""
-
-
-@on_drop.implements(Full)
-def on_drop_all(search, s, j, place):
-    """Nothing."""
-
-
-@update.implements(Full)
-def update_all(search, s, move):
-    """Update q over all rows, and note where it is least."""
+def _update_all(search, s, move):
     q = s.q
     i, j, a, b = signed(s, move)
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
@@ -135,23 +96,72 @@ def update_all(search, s, move):
     s.now[0].best = best
 
 
-@partner.implements(Full)
-def partner_in_all(search, s, i):
-    """Return the best partner of i by a scan of all rows, or by a walk through the active set where that is small."""
+@generic(default=_update_all, each_step=True)
+def update(search, s, move):
+    """Update q for a move: q <- scale q + gain K~_i - loss K~_j, and note where it is least.
+
+    Both rows are in the active set.
+    """
+
+
+def _partner_in_all(search, s, i):
     if s.now[0].active * SCAN_FROM < s.q.size:
         return partner_among_active(s, i)
     return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
 
 
-@block_size.implements(Full)
-def cheapest(search: Any, columns: ColumnCache) -> int:
-    """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
-    dense = columns.tiles.numbers.size > 0
-    return least_cost(columns.slot_of.size, dense or columns.counts[USED] >= columns.row_of.size)
+@generic(default=_partner_in_all, each_step=True)
+def partner(search, s, i):
+    """Return the active j whose swap with i promises most, -1 if there is none.
+
+    By a scan of all rows, or by a walk through the active set where that is small.
+    """
+
+
+@njit(inline="always")
+def add_row(s, i):
+    """Add row i at the end of the active set."""
+    now = s.now[0]
+    s.place[i] = now.active
+    s.active[now.active] = i
+    s.active_diagonal[i] = s.diagonal[i]
+    now.active += 1
+
+
+@njit(inline="always")
+def drop_row(s, j):
+    """Remove row j from the active set; the last row takes its place."""
+    now = s.now[0]
+    place, last = s.place[j], s.active[now.active - 1]
+    s.active[place] = last
+    s.place[last] = place
+    s.place[j] = -1
+    s.active_diagonal[j] = -1.0
+    s.alpha[j] = 0.0
+    now.active -= 1
+    now.drops += 1
+
+
+def _enter(search, s, i):
+    add_row(s, i)
+
+
+@generic(default=_enter, each_step=True)
+def enter(search, s, i):
+    """Add row i to the active set, and its column to the storage."""
+
+
+def _leave(search, s, j):
+    drop_row(s, j)
+
+
+@generic(default=_leave, each_step=True)
+def leave(search, s, j):
+    """Remove row j from the active set, and its column from the storage."""
 
 
 def least_cost(m: int, alone: bool) -> int:
-    """Return how many columns of m rows to compute at once where a column costs as much ``alone``, or not."""
+    """Return how many columns of m rows to compute at once where each costs as much ``alone``, or not."""
     return max(NARROW, min(WIDE, SMALLEST_BLOCK // m)) if alone else WIDE
 
 
@@ -186,10 +196,11 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
     return count
 
 
-def fetch_columns(s: SimplexState, columns: ColumnCache) -> None:
-    """Compute a block of columns, the missed one among them (`Full`, `Tracked`)."""
-    now, new = s.now[0], bool(columns.counts[USED] < len(columns.row_of))
-    rows = np.empty(max(1, min(block_size(s.search, columns), len(columns.row_of) // 2)), np.int32)
+def fetch_columns(s: SimplexState, columns: ColumnCache, *, ahead: bool) -> None:
+    """Compute a block of columns, the missed one among them, or that one alone (`Full`, `Tracked`)."""
+    now, new, m = s.now[0], bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
+    size = least_cost(m, len(columns.tiles.numbers) > 0 or not new) if ahead else 1
+    rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
     count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
     compute(columns, rows[:count], s.alpha, int(now["vertex"]))
     now["stop"] = GOING

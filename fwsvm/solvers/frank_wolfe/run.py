@@ -3,29 +3,50 @@
 It is one file because all that follows a check of the gap changes the same state.
 """
 
+import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, pieces
+from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, ColumnCache, column_cache
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sums import weighted_sums
-from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import maximum
+from fwsvm.kernels.rows import in_precision
+from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.sums import value_rounding
+from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import SimplexCertificate, SimplexQP, certificate, signs
+from fwsvm.problems.simplex_qp import (
+    SimplexCertificate,
+    SimplexQP,
+    certificate,
+    gradient,
+    gradient_by_columns,
+    simplex_qp,
+)
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
-from fwsvm.solvers.frank_wolfe.engine import plain
-from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, Full
+from fwsvm.solvers.frank_wolfe.engine import advance, plain, settle
+from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, Full, fetch_columns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of, sorted_by_class
-from fwsvm.solvers.frank_wolfe.sampled import OWN_LINES, Sampled, Tracked, tracking_pays
-from fwsvm.solvers.frank_wolfe.scans import TINY
+from fwsvm.solvers.frank_wolfe.sampled import (
+    OWN_LINES,
+    Sampled,
+    Tracked,
+    drawn_soon,
+    fetch_active_columns,
+    fetch_candidates,
+    lines_within,
+    tracking_pays,
+    with_room,
+)
+from fwsvm.solvers.frank_wolfe.scans import do_tasks, team_running, thread_team
+from fwsvm.solvers.frank_wolfe.start import starting_point
 from fwsvm.solvers.frank_wolfe.state import (
     CANDIDATES_MISS,
+    COLUMN_MISS,
+    CONTROL,
     GOING,
     NO_PROGRESS,
     NO_VIOLATOR,
@@ -34,101 +55,20 @@ from fwsvm.solvers.frank_wolfe.state import (
     largest_gap,
     stopping_line,
 )
-from fwsvm.solvers.frank_wolfe.storage import GradientStorage
 from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
-from fwsvm.solvers.tuning import CHECK_COST, MARGIN, SINGLE_TOLERATED
+from fwsvm.solvers.tuning import CHECK_COST, FIRST_ROOM, MARGIN, SINGLE_TOLERATED
 from fwsvm.solvers.warm_up import is_compiling, once, some_steps, tiny_problem
 from fwsvm.status import Status
 
-POINTS = 20
-CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
-SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
-
-
-def starting_point(
-    qp: SimplexQP, rows: Rows, resolved: Resolved, stream: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and positive weights: the optimum over a few rows drawn at random."""
-    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol.balanced_start)
-    if resolved.search == "sampled":
-        few = some_rows(rows, which)
-        gram = weighted_sums(resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
-    else:  # steps will ask for these columns
-        columns = qp.columns
-        gram = np.concatenate(
-            [columns.cached[columns.slot_of[some][:, None], which] for some in pieces(columns, which)]
-        )
-        gram = gram.astype(np.float64)
-    weights = optimum(gram, qp, which)
-    return which[weights > 0], weights[weights > 0]
-
-
-def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
-    """Return distinct rows to start from: uniform (the papers), or class by class in turn (LIBCVM, FW-SVMs)."""
-    m = len(qp.ridge)
-    if not balanced:
-        return random.choice(m, min(POINTS, m), replace=False)
-    turns = (random.permutation(qp.plus), qp.plus + random.permutation(m - qp.plus))
-    shorter = min(map(len, turns))
-    mixed = np.concatenate(
-        [np.stack([turn[:shorter] for turn in turns], 1).ravel(), *(turn[shorter:] for turn in turns)]
-    )
-    return mixed[: min(POINTS, m)]
-
-
-def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
-    """Return weights that minimise alpha' K~ alpha over the simplex of the rows ``which``.
-
-    ``gram`` holds their kernel values. Pairs are chosen by the second-order rule until no pair differs by
-    more than `CORE_TOLERANCE` times the objective, or `SWAPS` are done: any point may be started from.
-    """
-    y = signs(qp)[which]
-    K = np.outer(y, y) * (gram + 1.0) + np.diag(qp.ridge[which])
-    alpha = np.full(len(which), 1.0 / len(which))
-    _improve_pairs(K, alpha, K @ alpha)
-    return alpha
-
-
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
-def _improve_pairs(K, alpha, q):
-    """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
-    # by loops: what numba makes of arithmetic with whole arrays takes a second to compile
-    for _ in range(SWAPS):
-        i, R = 0, 0.0
-        for j in range(q.size):
-            R += alpha[j] * q[j]
-            if q[j] < q[i]:
-                i = j
-        partner, most, widest = -1, 0.0, 0.0
-        for j in range(q.size):
-            slope = q[j] - q[i]
-            if alpha[j] > 0.0 and slope > 0.0:
-                gain = slope * slope / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
-                widest = maximum(widest, slope)
-                if gain > most:
-                    partner, most = j, gain
-        if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
-            return
-        j = partner
-        step = (q[j] - q[i]) / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
-        if step >= alpha[j]:
-            step = alpha[j]
-            alpha[j] = 0.0
-        else:
-            alpha[j] -= step
-        alpha[i] += step
-        for t in range(q.size):
-            q[t] += step * (K[i, t] - K[j, t])
-
-
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = SimplexCertificate(np.inf, np.inf, np.inf, 0.0)
+Search = Full | Sampled | Tracked
 
 
 class SimplexRun:
-    """A `Solver`: a gradient storage, a goal, and what to do when the compiled loop comes back.
+    """A `Solver`: a point, its gradient, a column cache, a goal, and what to do when the compiled loop comes back.
 
     Kernel columns are float32 and q is float64. Where the loop says it is done, q is recomputed in float64 from
     scratch. If the gap then misses the tolerance the run goes on from that q: as in iterative refinement, the error
@@ -145,6 +85,12 @@ class SimplexRun:
     warm_start : WarmStart, optional
         With the gradient of a run with the same kernel where it is a `SimplexStart`.
     columns : SharedColumns, optional
+
+    Attributes
+    ----------
+    rows : Rows of float64, the class +1 first
+    qp : SimplexQP, with the column cache
+    state : SimplexState
     """
 
     def __init__(
@@ -156,26 +102,23 @@ class SimplexRun:
         columns: SharedColumns | None = None,
     ) -> None:
         self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
-        self.sampled = resolved.search == "sampled"
-        self.order, rows = sorted_by_class(problem)
-        plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
+        self.sampled, self.shared, self.compile_seconds = resolved.search == "sampled", columns, 0.0
+        self.order, self.rows = sorted_by_class(problem)
+        search: Search = _sampling(rule, resolved) if self.sampled else Full()
         # a tiny problem stands for others, most of which have columns in single precision
         double = not is_compiling() and (
-            single_error(resolved.kernel, own_terms(resolved.kernel, rows)) > SINGLE_TOLERATED
+            single_error(resolved.kernel, own_terms(resolved.kernel, self.rows)) > SINGLE_TOLERATED
         )
-        compile_seconds = _compile(self.rule, resolved, tracked=False, double=True) if double else 0.0
-        self.storage = GradientStorage(
-            self.rule,
-            resolved,
-            rows,
-            plus,
-            penalties,
-            problem.stream,
-            _sampling(rule, resolved) if self.sampled else Full(),
-            np.float64 if double else np.float32,
-            columns,
+        if double:
+            self.compile_seconds = _compile(self.rule, resolved, tracked=False, double=True)
+        dtype = np.float64 if double else np.float32
+        cache = self._cache(search, dtype, columns)
+        self._counted = cache.counts.copy()  # what other runs did
+        self.qp: SimplexQP = simplex_qp(
+            cache, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
         )
-        self.storage.compile_seconds += compile_seconds
+        self.state: SimplexState = state_of(self.qp, search, self.stream, resolved)
+        self._compile_team()
         self.widest = float(self.qp.diagonal.max())
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         self.switch = 0.0  # relative gap at which another method is to take over
@@ -183,37 +126,51 @@ class SimplexRun:
         self.exact: np.ndarray | None = None  # and its gradient
         self.last = NOTHING  # the last certificate that missed the tolerance
         if warm_start is None:
-            support, weights = starting_point(self.qp, rows, resolved, problem.stream)
+            support, weights = starting_point(self.qp, self.rows, resolved, self.stream)
         else:
             weights = warm_start.weights[self.order]
             support = np.flatnonzero(weights)
             weights = weights[support]
         if isinstance(rule, CVM):
             self.state.now["inner"] = first_inner(rule, resolved)
-        gradient = None
+        q = None
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
-            gradient = warm_start.gradient_at(1.0 / problem.penalties)[self.order]
-        self.storage.start_at(support, weights, gradient)
+            q = warm_start.gradient_at(1.0 / problem.penalties)[self.order]
+        self._start_at(support, weights, q)
         if self.sampled and resolved.protocol.gradient == KEPT:
             self._compile_and_track()
         self.set_goal()
 
-    @property
-    def state(self) -> SimplexState:
-        """The point, its gradient, and the kernel values at hand."""
-        return self.storage.state
-
-    @property
-    def qp(self) -> SimplexQP:
-        """The problem, and its column cache."""
-        return self.storage.qp
-
     # ---------------------------------------------------------------- where the run stands
+
+    def _start_at(self, support: np.ndarray, weights: np.ndarray, q: np.ndarray | None) -> None:
+        """Begin at weights of the rows ``support``, and at q (m,) there where it is known."""
+        s = self.state
+        s.alpha[support] = weights
+        s.active[: len(support)] = support
+        s.place[support] = np.arange(len(support))
+        s.active_diagonal[support] = s.diagonal[support]
+        s.now["active"] = len(support)
+        if self.by_active:
+            self._refresh(self._gradient(support), support)
+        else:
+            self._refresh(gradient_by_columns(self.qp, s.alpha) if q is None else q)
+        self._fetch_active()
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
         self._leave_point()
-        self.storage.stand_at(alpha, q)
+        support, s = np.flatnonzero(alpha), self.state
+        active, place = np.zeros_like(s.active), np.full_like(s.place, -1)
+        active[: len(support)], place[support] = support, np.arange(len(support))
+        active_diagonal = np.where(alpha > 0.0, s.diagonal, -1.0)
+        now = s.now.copy()
+        now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
+        # a thread that was late for the last team has no part in the new one
+        team = thread_team(len(q), self.resolved.threads)
+        self.state = s._replace(
+            alpha=alpha, q=q, active=active, place=place, active_diagonal=active_diagonal, now=now, team=team
+        )
 
     def count_step(self) -> None:
         """Count a step that another method takes from here."""
@@ -227,6 +184,65 @@ class SimplexRun:
         ordered = np.empty_like(values)
         ordered[self.order] = values
         return ordered
+
+    @property
+    def by_active(self) -> bool:
+        """Whether q and kernel values are kept for the active set alone."""
+        return isinstance(self.state.search, Sampled)
+
+    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
+        """Return q = K~ alpha from scratch in float64, at all rows or at the rows ``where``."""
+        return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
+
+    def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Replace q, or its entries ``where``, by numbers computed from scratch."""
+        s = self.state
+        if where is None:
+            s.q[:] = q
+            s.now["best"] = q.argmin()
+        else:
+            s.q[where] = q
+        settle(s.alpha, s.q, s.diagonal, s.active, s.now)
+
+    # ---------------------------------------------------------------- kernel values
+
+    def _cache(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
+        """Return a column cache; for full search that of earlier runs, where there is one in the column store."""
+        kernel, threads, rows = self.resolved.kernel, self.resolved.threads, in_precision(self.rows, dtype)
+        if isinstance(search, Full) and shared is not None:
+            return shared.cache(kernel, rows, self.resolved.cache_bytes, threads)
+        # sampled search has columns over all rows only where q is kept there, too
+        return column_cache(
+            kernel, rows, 0 if isinstance(search, Sampled) else self.resolved.cache_bytes, threads
+        )
+
+    def _renew(self, search: Search, dtype: Any) -> None:
+        """Go on from the same point with a new column cache."""
+        if self.shared is not None:
+            self.shared.let_go()
+        self._counted -= self.qp.columns.counts
+        self.qp = self.qp._replace(columns=self._cache(search, dtype))
+        same = ("alpha", "q", "active", "place", "active_diagonal", "now", "random", "drawn")
+        fresh = state_of(self.qp, search, self.stream, self.resolved)
+        self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
+        self._compile_team()
+
+    def _compile_team(self) -> None:
+        """Compile what the other threads run."""
+        if len(self.state.team.claimed):  # no loop runs yet: the call compiles and returns
+            started = time.perf_counter()
+            do_tasks(self.state, 0)
+            self.compile_seconds += time.perf_counter() - started
+
+    def _fetch_active(self) -> None:
+        """Compute the columns of the first active rows, which a swap reads (`Sampled`)."""
+        if self.by_active:
+            self.state.now["wanted"] = self.state.active[0]
+            fetch_active_columns(self._room(), self.qp.columns)
+
+    def _room(self) -> SimplexState:
+        self.state = with_room(self.state, self.resolved.cache_bytes)
+        return self.state
 
     # ---------------------------------------------------------------- goals
 
@@ -262,19 +278,26 @@ class SimplexRun:
         self._leave_point()
         taken, now = 0, self.state.now[0]
         while True:
-            taken += self.storage.steps(steps - taken)
-            if now["stop"] != CANDIDATES_MISS:
+            with team_running(self.state):
+                taken += int(advance(self.rule, self.state, steps - taken))
+            if now["stop"] == COLUMN_MISS and self.by_active:
+                fetch_active_columns(self._room(), self.qp.columns)
+            elif now["stop"] == COLUMN_MISS:
+                search = self.state.search  # a row that is drawn rarely needs no column ahead of time
+                ahead = isinstance(search, Full) or drawn_soon(search, len(self.state.q))
+                fetch_columns(self.state, self.qp.columns, ahead=ahead)
+            elif now["stop"] != CANDIDATES_MISS:
                 return taken
-            if self._track_if_it_pays():
+            elif self._track_if_it_pays():
                 now["stop"] = GOING
             else:
-                self.storage.fetch_candidates()
+                fetch_candidates(self._room(), self.qp.columns)
 
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped, and say how the run ended, or go on."""
         now = self.state.now[0]
         stop, now["stop"] = int(now["stop"]), GOING
-        if self.storage.by_active:
+        if self.by_active:
             # a vertex held for a move that was not made: its line will be another's
             self.state.slot_of[self.state.slot_of < OWN_LINES] = -1
         if self.level > self.resolved.tolerance:
@@ -310,7 +333,7 @@ class SimplexRun:
     @property
     def counters(self) -> Counters:
         """What was done so far."""
-        now, counts = self.state.now[0], self.storage.counts
+        now, counts = self.state.now[0], self.qp.columns.counts - self._counted
         requests = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
             int(now["iterations"]),
@@ -318,7 +341,7 @@ class SimplexRun:
             int(counts[EVALUATIONS]),
             requests,
             int(counts[MISSES]),
-            self.storage.compile_seconds,
+            self.compile_seconds,
         )
 
     # ---------------------------------------------------------------- checks of the gap
@@ -346,9 +369,9 @@ class SimplexRun:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""
         if self.resolved.deferred and self._may_defer():
             return Status.CONVERGED
-        storage, now = self.storage, self.state.now[0]
-        self.exact = q = storage.gradient()
-        found = certificate(self.qp.ridge, self.qp.diagonal, self.state.alpha, q, storage.value_rounding)
+        now, rounding = self.state.now[0], value_rounding(self.resolved.kernel, self.rows)
+        self.exact = q = self._gradient()
+        found = certificate(self.qp.ridge, self.qp.diagonal, self.state.alpha, q, rounding)
         self.outcome = outcome_of(found, self.resolved, self.widest)
         if self.outcome.within:
             return Status.CONVERGED
@@ -358,23 +381,22 @@ class SimplexRun:
             if self.qp.columns.cached.dtype == np.float64:
                 return Status.STALLED
             tracked = isinstance(self.state.search, Tracked)
-            storage.compile_seconds += _compile(self.rule, self.resolved, tracked=tracked, double=True)
+            self.compile_seconds += _compile(self.rule, self.resolved, tracked=tracked, double=True)
             self.double()
-        if not storage.by_active:
-            storage.refresh(q)
-        if not self.sampled:
-            return None
-        if storage.by_active:
+        if self.by_active:
             active = self.state.active[: now["active"]]
-            storage.refresh(q[active], active)
+            self._refresh(q[active], active)
             now["looked"] += CHECK_COST * len(q) * len(active)
-        self._take_violator(q)
+        else:
+            self._refresh(q)
+        if self.sampled:
+            self._take_violator(q)
         return None
 
     def _track_if_it_pays(self) -> bool:
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
         if self.resolved.protocol.gradient == COMPUTED or not tracking_pays(
-            self.state, self.storage.resolved.cache_bytes
+            self.state, self.resolved.cache_bytes
         ):
             return False
         self._compile_and_track()
@@ -382,19 +404,19 @@ class SimplexRun:
 
     def _compile_and_track(self) -> None:
         double = bool(self.state.cached.dtype == np.float64)
-        self.storage.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
+        self.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
         self.track()
 
     def track(self) -> None:
         """Go on with q over all rows (`Sampled`)."""
-        self.storage.renew(Tracked(*self.state.search), self.state.cached.dtype)
-        self.storage.refresh(self.storage.gradient())
+        self._renew(Tracked(*self.state.search), self.state.cached.dtype)
+        self._refresh(self._gradient())
         self.qp.columns.counts[EVALUATIONS] += len(self.state.q) * int(self.state.now["active"][0])
 
     def double(self) -> None:
         """Go on with columns in double precision."""
-        self.storage.renew(self.state.search, np.float64)
-        self.storage.fetch_active()
+        self._renew(self.state.search, np.float64)
+        self._fetch_active()
         self.set_goal()
         self.last = NOTHING
 
@@ -418,7 +440,35 @@ def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> f
             tiny.track()
         if double:
             tiny.double()
-            starting_point(tiny.qp, tiny.storage.rows, at_first, (0,))  # of runs that are so from the start
+            starting_point(tiny.qp, tiny.rows, at_first, (0,))  # of runs that are so from the start
         some_steps(tiny)
 
     return once(kinds, work)
+
+
+def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> SimplexState:
+    """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
+    m, dtype, columns = len(qp.ridge), qp.columns.cached.dtype, qp.columns
+    own_lines = isinstance(search, Sampled)
+    room = min(m, FIRST_ROOM) if own_lines else 1
+    return SimplexState(
+        search=search,
+        plus=qp.plus,
+        ridge=qp.ridge,
+        diagonal=qp.diagonal,
+        alpha=np.zeros(m),
+        q=np.zeros(m),
+        active=np.zeros(m, np.int32),
+        place=np.full(m, -1, np.int32),
+        active_diagonal=np.full(m, -1.0),
+        now=np.zeros(1, CONTROL),
+        random=stream(*seed),
+        cached=np.empty((lines_within(room, dtype, resolved.cache_bytes), room), dtype)
+        if own_lines
+        else columns.cached,
+        slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
+        values=np.empty((WIDE, room), dtype),
+        core=np.empty((3, room)),
+        drawn=np.zeros(WIDE, np.int32),
+        team=thread_team(0 if own_lines else m, resolved.threads),
+    )

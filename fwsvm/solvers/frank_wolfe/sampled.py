@@ -14,22 +14,17 @@ from fwsvm.kernels.sparse_tiles import NARROW, WIDE, fill_block
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import below
 from fwsvm.solvers.frank_wolfe.gradient import (
-    block_size,
+    add_row,
     cache_index,
-    cheapest,
+    drop_row,
+    enter,
     goal,
-    index_in_all,
-    on_add,
-    on_add_all,
-    on_drop,
-    on_drop_all,
+    leave,
     partner,
     partner_among_active,
-    partner_in_all,
     select,
     signed,
     update,
-    update_all,
 )
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.tuning import LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
@@ -166,8 +161,9 @@ def _index_in_active(search, s, t):
     return s.place[t]
 
 
-@on_add.implements(Sampled)
-def _on_add_active(search, s, i):
+@enter.implements(Sampled)
+def _enter_active(search, s, i):
+    add_row(s, i)
     place, borrowed = s.place[i], s.slot_of[i]
     k_i = s.cached[borrowed]
     k_i[place] = s.diagonal[i] - s.ridge[i] - 1.0
@@ -181,8 +177,10 @@ def _on_add_active(search, s, i):
         s.slot_of[i] = line
 
 
-@on_drop.implements(Sampled)
-def _on_drop_active(search, s, j, place):
+@leave.implements(Sampled)
+def _leave_active(search, s, j):
+    place = s.place[j]
+    drop_row(s, j)
     active = s.now[0].active
     s.slot_of[j] = -1
     if place == active:
@@ -323,13 +321,6 @@ class Tracked(NamedTuple):
     in_turn: bool
 
 
-update.implements(Tracked)(update_all)
-cache_index.implements(Tracked)(index_in_all)
-on_add.implements(Tracked)(on_add_all)
-on_drop.implements(Tracked)(on_drop_all)
-partner.implements(Tracked)(partner_in_all)
-
-
 @select.implements(Tracked)
 def _select_from_some_known(search, s):
     """Draw candidates and decide by their q, which are at hand."""
@@ -354,12 +345,6 @@ def _best_known(s, candidates):
 def drawn_soon(search: Sampled | Tracked, m: int) -> bool:
     """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
     return bool(m <= PREFETCH_WITHIN * search.candidates)
-
-
-@block_size.implements(Tracked)
-def _size_of_some(search: Tracked, columns: ColumnCache) -> int:
-    """Return 1 where a row is drawn too rarely for a prefetch."""
-    return cheapest(search, columns) if drawn_soon(search, columns.slot_of.size) else 1
 
 
 def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:

@@ -225,7 +225,7 @@ class NewtonRun:
         simplex = self.simplex
         if simplex.exact is None or simplex.outcome is None or simplex.outcome.objective <= best.R:
             return None
-        q = gradient(simplex.qp, simplex.storage.rows, best.alpha, self.resolved.threads)
+        q = gradient(simplex.qp, simplex.rows, best.alpha, self.resolved.threads)
         R = float(best.alpha @ q)
         better = simplex.outcome.objective > R and simplex.outcome.gap > 2.0 * (R - float(q.min()))
         return Best(best.alpha, q, R) if better else None

@@ -1,0 +1,92 @@
+"""The starting point of a simplex method: the optimum over a few rows drawn at random."""
+
+import numpy as np
+
+from fwsvm.kernels.column_cache import pieces
+from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import maximum
+from fwsvm.problems.simplex_qp import SimplexQP, signs
+from fwsvm.solvers.frank_wolfe.scans import TINY
+from fwsvm.solvers.resolve import Resolved
+
+POINTS = 20
+CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
+SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
+
+
+def starting_point(
+    qp: SimplexQP, rows: Rows, resolved: Resolved, stream: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and positive weights: the optimum over a few rows drawn at random."""
+    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol.balanced_start)
+    if resolved.search == "sampled":
+        few = some_rows(rows, which)
+        gram = weighted_sums(resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
+    else:  # steps will ask for these columns
+        columns = qp.columns
+        gram = np.concatenate(
+            [columns.cached[columns.slot_of[some][:, None], which] for some in pieces(columns, which)]
+        )
+        gram = gram.astype(np.float64)
+    weights = optimum(gram, qp, which)
+    return which[weights > 0], weights[weights > 0]
+
+
+def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
+    """Return distinct rows to start from: uniform (the papers), or class by class in turn (LIBCVM, FW-SVMs)."""
+    m = len(qp.ridge)
+    if not balanced:
+        return random.choice(m, min(POINTS, m), replace=False)
+    turns = (random.permutation(qp.plus), qp.plus + random.permutation(m - qp.plus))
+    shorter = min(map(len, turns))
+    mixed = np.concatenate(
+        [np.stack([turn[:shorter] for turn in turns], 1).ravel(), *(turn[shorter:] for turn in turns)]
+    )
+    return mixed[: min(POINTS, m)]
+
+
+def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
+    """Return weights that minimise alpha' K~ alpha over the simplex of the rows ``which``.
+
+    ``gram`` holds their kernel values. Pairs are chosen by the second-order rule until no pair differs by
+    more than `CORE_TOLERANCE` times the objective, or `SWAPS` are done: any point may be started from.
+    """
+    y = signs(qp)[which]
+    K = np.outer(y, y) * (gram + 1.0) + np.diag(qp.ridge[which])
+    alpha = np.full(len(which), 1.0 / len(which))
+    _improve_pairs(K, alpha, K @ alpha)
+    return alpha
+
+
+@njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
+def _improve_pairs(K, alpha, q):
+    """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
+    # by loops: what numba makes of arithmetic with whole arrays takes a second to compile
+    for _ in range(SWAPS):
+        i, R = 0, 0.0
+        for j in range(q.size):
+            R += alpha[j] * q[j]
+            if q[j] < q[i]:
+                i = j
+        partner, most, widest = -1, 0.0, 0.0
+        for j in range(q.size):
+            slope = q[j] - q[i]
+            if alpha[j] > 0.0 and slope > 0.0:
+                gain = slope * slope / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+                widest = maximum(widest, slope)
+                if gain > most:
+                    partner, most = j, gain
+        if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
+            return
+        j = partner
+        step = (q[j] - q[i]) / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+        if step >= alpha[j]:
+            step = alpha[j]
+            alpha[j] = 0.0
+        else:
+            alpha[j] -= step
+        alpha[i] += step
+        for t in range(q.size):
+            q[t] += step * (K[i, t] - K[j, t])
