@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.errors import FwsvmError
 from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, method, register
 from fwsvm.solvers.resolve import Resolved
@@ -59,8 +59,6 @@ def train_nested(
     """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
     from fwsvm.solvers.training import prepare, result_of
 
-    if resolved.rule.first < 1:
-        raise UsageError(f"first of nested must be 1 or more, not {resolved.rule.first}")
     m, order = len(codes), nested_order(codes, resolved.seed)
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: Mapping[int, WarmStart] = {}

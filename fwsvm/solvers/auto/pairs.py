@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.column_cache import column_cache
@@ -34,7 +33,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
-from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all, work_of
+from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
 from fwsvm.solvers.warm_up import compile_runs, layouts, once, tiny_problem
 from fwsvm.status import Status
@@ -78,8 +77,9 @@ class PairBatch:
                 pack_range(rows, first, last, first - place, tiles.numbers)
                 tiles.own[place : place + last - first] = own[first:last]
         matrix, known = np.empty((0, 0)), np.zeros((m, problems.K), bool)
-        if 8 * m * max(m, len(tiles.own)) <= self.resolved.cache_bytes // 2:
-            matrix = np.empty((m, max(m, len(tiles.own))))
+        width, most = max(m, len(tiles.own)), int(self.sizes[numbers].max())
+        if 8 * (m * width + self.threads * most * most) <= self.resolved.cache_bytes:
+            matrix = np.empty((m, width))
         if m <= whole:  # few values, and a value and its mirror image are computed once
             self.threads, self.evaluations = threads_for(rows, m, m, self.threads), m * (m + 1) // 2
             matrix = np.empty((m, m))
@@ -165,12 +165,6 @@ class PairBatch:
         q = gradients(kernel, RowSource(some_rows(self.rows.rows, where)), *at, self.resolved.threads)[:, 0]
         return SimplexStart(weights, kernel, q, ridge, newton=True)
 
-    def shares_of_work(self, stored: float) -> np.ndarray:
-        """Return about which share of the time each penalty took, shape (S,), in sum 1; rows store so many numbers."""
-        steps, evaluations = self.solutions.steps @ self.sizes, self.solutions.evaluations.sum(axis=1)
-        work = work_of(steps, evaluations, stored)
-        return np.asarray(work / work.sum()) if work.any() else np.full(len(work), 1.0 / len(work))
-
 
 def solve_at_once(
     X: RowMatrix,
@@ -185,7 +179,7 @@ def solve_at_once(
     cheaper than, are solved by runs of their own.
 
     ``settings`` differ in C alone. For several values of C each pair is solved for one after another; None then where
-    not all pairs are small. The seconds are shared out by what was done for each. An interrupt leaves nothing of
+    not all pairs are small. The seconds are shared out by the steps of each. An interrupt leaves nothing of
     several.
     """
     resolved, several = settings[0], len(settings) > 1
@@ -210,8 +204,8 @@ def solve_at_once(
     columns = ColumnStore() if several else None  # of the runs of their own
     found: list[Solved] = []
     next_starts: Mapping[int, WarmStart] = {}
-    stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]
-    shares = batch.shares_of_work(stored)
+    steps = batch.solutions.steps.sum(axis=1)
+    shares = (steps + 1) / (steps + 1).sum()
     for k, each in enumerate(settings):
         parts = {number: batch.result(k, number, status) for number in begun.tolist()}
         left = [n for n in range(len(problems)) if n not in parts or parts[n].status is status]
