@@ -1,15 +1,18 @@
 """From the keys of an experiment file to its trials: each method on each data set, its sweep and its selection."""
 
+import itertools
 import json
-import math
 import os
-from collections.abc import Mapping
+import re
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fwsvm.data import lockfile
 from fwsvm.data.labels import weights_by_label
-from fwsvm.errors import UsageError, nearest, not_one_of, shown
+from fwsvm.errors import UsageError, nearest, not_one_of
 from fwsvm.experiments.config_files import (
     EXCLUSIVE,
     KERNEL_KEYS,
@@ -25,16 +28,16 @@ from fwsvm.experiments.config_files import (
     read_config_file,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, Trial, ValidationRule
-from fwsvm.kernels.kernel import KERNELS, width_rules
+from fwsvm.experiments.plan import goes_on
+from fwsvm.experiments.validation import SEARCH_TOLERANCE
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.parameters import BALANCED
 from fwsvm.scaling import SCALINGS
-from fwsvm.settings import SEARCHES, STOPS
 from fwsvm.solvers import FAMILIES, METHODS, Settings
-from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, PROTOCOLS
+from fwsvm.solvers.resolve import resolve, stop_of
 
 #: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
+CHOSEN = ("sigma2", "gamma", "C")  # what a search can choose
 DEFAULT_PROFILE = "small"
 STEPS = {"log2": 2.0, "log10": 10.0}
 
@@ -77,46 +80,47 @@ class _Trials:
 
     def all(self) -> list[Trial]:
         """Return each data set with each of its methods, in the order of the file."""
-        for number, (value, entry) in enumerate(
-            zip(listed_values(self.keys["methods"]), self.methods, strict=True)
-        ):
-            self._one_of("name", entry["name"], METHODS, "a method")
-            if entry in self.methods[:number]:
-                raise self._error(f"{entry['name']} is listed twice with the same settings", "methods", value)
         trials: list[Trial] = []
+        names = [method["name"] for method in self.methods]
+        for name in names:
+            self._one_of("name", name, METHODS, "a method")
         for value in listed_values(self.keys["datasets"]):
             entry = entry_of(value)
             inherited = override(self.keys, {key: entry[key] for key in names_of(DataKeys) if key in entry})
             data = self._data(entry, inherited)
             if any(trial.data.name == data.name for trial in trials):
-                more = "" if data in {trial.data for trial in trials} else ", with different rows"
                 raise self._error(
-                    f"{data.name} is listed twice{more}; make two experiments of them", "datasets", value
+                    f"{data.name} is listed twice; make two experiments of them", "datasets", value
                 )
-            asked = listed_values(entry.get("methods") or [method["name"] for method in self.methods])
+            asked = listed_values(entry.get("methods") or names)
             for name in asked:
-                known = [method["name"] for method in self.methods]
-                self._one_of("methods", name, known, f"methods of {data.name}")
+                self._one_of("methods", name, names, f"methods of {data.name}")
             trials += [
                 self._trial(data, inherited, method) for method in self.methods if method["name"] in asked
             ]
-        self._refuse_unused_widths(trials)
+        candidates = [trial.selection.candidates for trial in trials if trial.selection is not None]
+        for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})}:
+            if not any(key in sweep.varied for sweep in candidates):
+                said = f"no kernel of these methods has {key}; leave it out of select"
+                raise self._error(said, key, self.keys["select"][key])
         return trials
 
     def _data(self, entry: Keys, keys: Keys) -> DataSpec:
-        name, known = entry.get("name") or entry.get("train"), lockfile.read()
+        name, test, known = entry.get("name") or entry.get("train"), entry.get("test"), lockfile.read()
         if name is None or {"name", "train"} <= {*entry}:
             raise self._error("an entry of datasets needs either name or train", "datasets", entry)
-        if entry.get("test") is not None and entry.get("test_fraction") is not None:
-            raise self._error(
-                "test and test_fraction exclude each other", "test_fraction", entry["test_fraction"]
-            )
         if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
             hint = nearest(name, known.entries, "`fwsvm data list` shows all names")
             said = f"{name}: neither a file nor a name in datasets.lock; {hint}"
             raise self._error(said, "train" if "train" in entry else "name", name)
+        if test is not None and not os.path.exists(test):  # noqa: PTH110
+            raise self._error(f"{test}: there is no such file of test rows", "test", test)
+        if test is not None and entry.get("test_fraction") is not None:
+            raise self._error(
+                "test and test_fraction exclude each other", "test_fraction", entry["test_fraction"]
+            )
         if "scale" in keys:
-            self._one_of("scale", keys["scale"], SCALINGS)
+            self._one_of("scale", keys["scale"], SCALINGS, "scale")
         more: Keys = {
             key: keys[key] for key in ("test_fraction", "zero_based", "scale", "seed") if key in keys
         }
@@ -131,18 +135,15 @@ class _Trials:
         keys = override(inherited, method)
         finals = self._sweep(keys)
         selection = self._selection(keys["select"], inherited, method) if "select" in keys else None
-        for key, field in SWEPT.items() if selection is not None else ():
-            for chosen in selection.candidates.varied if selection and field in finals.varied else ():
-                if key == chosen or any({key, chosen} <= {*group} for group in EXCLUSIVE):
+        for chosen in selection.candidates.varied if selection is not None else ():
+            for key in next((group for group in EXCLUSIVE if chosen in group), ()):
+                if SWEPT.get(key) in finals.varied:
                     what = "" if key == chosen else f"{chosen} "
                     said = f"{key} is given here and {what}chosen by select; leave one of them out"
                     raise self._error(said, key, keys[key])
         warm_start = keys.get("warm_start", False)
         if warm_start and METHODS[method["name"]].family != "linear":
             said = f"warm_start is for linear methods; {method['name']} starts cold"
-            raise self._error(said, "warm_start", True)
-        if warm_start and len(finals.varied.get("C", ())) < 2:
-            said = "warm_start goes from one C to the next higher one; give C several values"
             raise self._error(said, "warm_start", True)
         return Trial(data, finals, keys.get("repetitions", 1), selection, warm_start)
 
@@ -152,7 +153,7 @@ class _Trials:
             raise self._error(
                 "select needs either holdout (a fraction) or folds (a number)", "select", select
             )
-        if not any(key in select for key in SWEPT):
+        if select.keys().isdisjoint(CHOSEN):
             raise self._error("select needs values to choose from: C, sigma2 or gamma", "select", select)
         entry = entry_of(select.get("method", self.methods[0]))
         self._one_of("method", entry["name"], METHODS, "method of select")
@@ -166,100 +167,69 @@ class _Trials:
             if key not in select and len(sweep.varied.get(field, ())) > 1:
                 said = f"select needs one {key}; give a single one, or have select choose it"
                 raise self._error(said, key, keys[key])
-        fields = [name for name in ("sigma2", "gamma", "C") if name in select and name in sweep.varied]
-        rule = ValidationRule(select.get("holdout"), select.get("folds"))
-        return Selection(rule, Sweep(sweep.first, {name: sweep.varied[name] for name in fields}))
-
-    def _refuse_unused_widths(self, trials: list[Trial]) -> None:
-        """Refuse a width among the values to choose from that no kernel has."""
-        for key in ("sigma2", "gamma"):
-            chosen = [trial.selection for trial in trials if trial.selection is not None]
-            if key in self.keys.get("select", {}) and not any(key in one.candidates.varied for one in chosen):
-                said = f"no kernel of these methods has {key}; leave it out of select"
-                raise self._error(said, key, self.keys["select"][key])
+        first = sweep.first
+        exact = FAMILIES[METHODS[first.method].family].multiclass == "one-vs-one" and goes_on(first)
+        if first.tolerance is None and exact and stop_of(first)[0] == "relative":
+            first = replace(first, tolerance=SEARCH_TOLERANCE)
+        varied = {key: sweep.varied[key] for key in CHOSEN if key in select and key in sweep.varied}
+        return Selection(ValidationRule(select.get("holdout"), select.get("folds")), Sweep(first, varied))
 
     def _sweep(self, keys: Keys) -> Sweep:
         """Return the settings of a method, and the values of those that are swept."""
-        method = METHODS[keys["name"]]
-        family = FAMILIES[method.family]
-        allowed: Mapping[str, Any] = {
-            "kernel": family.kernels or [name for name, kernel in KERNELS.items() if not kernel.given],
-            "width_rule": width_rules(),
-            "stop": [stop for stop in STOPS if stop in method.stops],
-            "search": SEARCHES,
-            "protocol": PROTOCOLS,
-            "candidates": CANDIDATES,
-            "gradient": GRADIENTS,
+        limits, swept = keys.get("limits", {}), {*SWEPT, "method", "seed"}
+        given = {
+            each.name: keys[each.name]
+            for each in fields(Settings)
+            if each.name not in swept and keys.get(each.name)
         }
-        for key, names in allowed.items():
-            if key in keys:
-                self._one_of(key, keys[key], names, f"{key} of {method.name}")
-        given = {key: keys[key] for key in ("degree", "retries", *allowed) if key in keys}
+        if isinstance(given.get("class_weight"), dict):
+            given["class_weight"] = weights_by_label(given["class_weight"])
         given |= {key: float(keys[key]) for key in ("first_level", "coef0") if key in keys}
-        kernel = KERNELS[given.get("kernel") or family.default_kernel]
-        checks = {
-            "parameters": method.make,
-            "kernel_parameters": kernel_family(kernel.name).own_values,
-            "class_weight": _checked_weights,
-        }
-        for key, check in checks.items():
-            if keys.get(key):
-                try:
-                    checked = check(keys[key])
-                except UsageError as error:
-                    said, own = str(error), keys[key] if isinstance(keys[key], dict) else {}
-                    name = next((name for name in own if f"'{name}'" in said), key)
-                    raise self._error(said, name, own.get(name, keys[key])) from None
-                given[key] = checked if key == "class_weight" else keys[key]
-        limits = keys.get("limits", {})
         if limits.get("time_seconds") is not None:
             given["time_limit"] = float(limits["time_seconds"])
-        given["max_iterations"] = limits.get("iterations")
-        # in a grid a width may be about some of the methods only: the others have one run, not one for each width
-        has_no = {"gamma": "gamma" not in kernel.parameters, "sigma2": not kernel.sigma2}
-        varied = {
-            field: self._values(key, keys[key])
-            for key, field in SWEPT.items()
-            if key in keys and not has_no.get(field, False)
-        }
-        return Sweep(Settings(method=method.name, **given), varied)
+        settings = Settings(method=keys["name"], max_iterations=limits.get("iterations"), **given)
+        family = FAMILIES[METHODS[settings.method].family]
+        varied = {field: self._values(key, keys[key]) for key, field in SWEPT.items() if key in keys}
+        try:
+            kernel = kernel_family(settings.kernel or family.default_kernel)
+            # in a grid a width may be about some of the methods only: the others have one run, not one for each width
+            for width, known in {"gamma": "gamma" in kernel.parameters, "sigma2": kernel.sigma2}.items():
+                if not known:
+                    varied.pop(width, None)
+            sweep = Sweep(settings, varied)
+            if kernel.given or family.train is not None:
+                what = kernel.name if kernel.given else settings.method
+                raise UsageError(f"experiments have no {what!r}")  # noqa: TRY301
+            # which refuses names and combinations that make no sense; a schedule may begin below a tolerance
+            resolve(replace(sweep.first, first_level=None), np.eye(2))
+        except UsageError as error:
+            raise self._named(str(error), keys) from None
+        return sweep
 
     def _values(self, key: str, values: Any) -> tuple[float, ...]:
         """Return the values of a setting: one, a list of them, or a range."""
         if not isinstance(values, dict):
-            found = tuple(map(float, listed_values(values)))
-            if len(set(found)) < len(found):
-                raise self._error(f"{key} holds a value twice", key, values)
-            return found
-        first, last = float(values["from"]), float(values["to"])
-        step: Any = STEPS.get(values["step"], values["step"])
-        if isinstance(step, str):
-            said = f"the step of {key} must be a factor above 1, log2 or log10, not {shown(step)}"
+            return tuple(dict.fromkeys(map(float, listed_values(values))))
+        first, last, step = float(values["from"]), float(values["to"]), values["step"]
+        factor = STEPS[step] if isinstance(step, str) else float(step)
+        every = (first * factor**power for power in range(MAX_VALUES + 1))
+        found = tuple(itertools.takewhile(lambda value: value <= last * (1.0 + 1e-9), every))
+        if not 0 < len(found) <= MAX_VALUES:
+            said = f"{key} from {first:g} to {last:g} has no value, or more than {MAX_VALUES:,}"
             raise self._error(said, key, values)
-        if last < first:
-            raise self._error(f"{key}: to ({last:g}) is below from ({first:g})", key, values)
-        count = math.floor((math.log(last) - math.log(first)) / math.log(step) + 1e-9) + 1
-        if count > MAX_VALUES:
-            said = f"these are {count:,} values of {key}; at most {MAX_VALUES:,} are allowed"
-            raise self._error(said, key, values)
-        return tuple(first * float(step) ** power for power in range(count))
+        return found
 
-    def _one_of(self, key: str, name: Any, names: Any, what: str = "") -> None:
+    def _one_of(self, key: str, name: Any, names: Any, what: str) -> None:
         if name not in names:
-            raise self._error(not_one_of(what or key, names, name), key, name)
+            raise self._error(not_one_of(what, names, name), key, name)
+
+    def _named(self, said: str, keys: Keys) -> UsageError:
+        """Return what is wrong with settings, at the line of the key that the sentence quotes or names."""
+        known = {**keys, **keys.get("parameters", {}), **keys.get("kernel_parameters", {})}
+        words = re.findall(r"\w+", said.replace("-", "_"))
+        quoted = [key for key, value in known.items() if repr(key) in said or repr(value) in said]
+        key = next(iter([*quoted, *(key for key in known if key in words)]), "")
+        return self.file.error(said, key, known.get(key))
 
     def _error(self, said: str, key: str, value: Any) -> UsageError:
         return self.file.error(said, key, value)
-
-
-def _checked_weights(given: "str | dict[Any, Any]") -> str | dict[str, float]:
-    """Return the weights of classes: "balanced", or a positive number for some labels."""
-    if isinstance(given, str):
-        if given != BALANCED:
-            raise UsageError(not_one_of("class_weight, unless it maps labels to weights,", [BALANCED], given))
-        return given
-    weights = weights_by_label(given)
-    for label, weight in weights.items():
-        if not 0 < weight < math.inf:
-            raise UsageError(f"the weight of class {shown(label)} must be above 0, not {weight:g}")
-    return weights

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.files.yaml_files import line_of, line_of_value, read_yaml
+from fwsvm.files.yaml_files import line_of_value, read_yaml
 
 MAX_VALUES = 1000  # of one setting, repetitions, folds: more is a typing mistake
 #: Keys that exclude each other: one given in a later place removes the others of its group.
@@ -40,7 +40,7 @@ class Range(KnownKeys):
 
     from_: PositiveFloat = field(name="from")
     to: PositiveFloat
-    step: Annotated[float, Meta(gt=1)] | str
+    step: Annotated[float, Meta(gt=1)] | Annotated[str, Meta(pattern="^log2$|^log10$")]
 
 
 Values = (
@@ -60,7 +60,7 @@ class SolverKeys(KnownKeys):
 
     C: Values = None
     lambda_: Values = field(default=None, name="lambda")
-    class_weight: str | dict[Any, Any] | None = None
+    class_weight: Annotated[str, Meta(pattern="^balanced$")] | dict[Any, PositiveFloat] | None = None
     stop: Text = None
     tolerance: Values = None
     search: Text = None
@@ -85,6 +85,7 @@ class SelectKeys(KnownKeys):
     holdout: Fraction = None
     folds: Annotated[int, Meta(ge=2, le=MAX_VALUES)] | None = None
     method: str | TunerEntry | None = None
+    tolerance: Positive = None
     C: Values = None
     sigma2: Values = None
     gamma: Values = None
@@ -201,26 +202,17 @@ def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
         An unknown key or a value of the wrong kind, named with file and line; an extended file that does not exist.
     """
     keys = read_yaml(path)
-    if keys is None:
-        raise UsageError(f"{path}:1: the file is empty")
     _check(path, keys)
     profiles = {str(name): own or {} for name, own in (keys.pop("profiles", None) or {}).items()}
-    for name, own in profiles.items():
-        _check(path, own, "profiles", name)
-    extended = []
-    for name in listed_values(keys.pop("extends", [])):
-        other = path.parent / name
-        if not other.is_file():
-            raise UsageError(f"{path}: there is no file {other} to extend")
-        if other.resolve() in [file.resolve() for file in (*above, path)]:
-            raise UsageError(f"{path}: it extends itself, by {name}")
-        extended.append(read_config_file(other, (*above, path)))
-    file = ConfigFile(path, keys, profiles, tuple(extended))
-    for own in (keys, *profiles.values()):
-        for group in EXCLUSIVE:
-            if len(both := [key for key in group if own.get(key) is not None]) > 1:
-                raise file.error(f"give {both[0]} or {both[1]}, not both", both[1], own[both[1]])
-    return file
+    for own in profiles.values():
+        _check(path, own)
+    if path.resolve() in above:
+        raise UsageError(f"{path}: it extends itself")
+    extended = [
+        read_config_file(path.parent / name, (*above, path.resolve()))
+        for name in listed_values(keys.pop("extends", []))
+    ]
+    return ConfigFile(path, keys, profiles, tuple(extended))
 
 
 def override(under: Keys, over: Keys) -> Keys:
@@ -240,54 +232,41 @@ def listed_values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _check(path: Path, keys: Any, *place: str) -> None:
+def _check(path: Path, keys: Any) -> None:
     """Raise `UsageError`, with the line, for a key that is not known or a value of the wrong kind."""
     try:
         msgspec.convert(keys, FileKeys)
     except msgspec.ValidationError as error:
         said, _, where = str(error).partition(" - at `$")
-        steps: list[str | int] = [int(number) if number else key for key, number in _STEP.findall(where)]
-        value = keys
-        for step in steps:
-            value = value[step]
-        if unknown := _UNKNOWN.search(said):
-            steps.append(unknown[1])
-            known = sorted({name for struct in _STRUCTS for name in names_of(struct)} - {unknown[1]})
+        key, value, held = "", keys, keys  # the innermost key, what it has, and what of that is wrong
+        for name, place in re.findall(r"\.(\w+)|\[(\d+)\]", where):
+            held = held[int(place)] if place else held[name]
+            key, value = (key, value) if place else (name, held)
+        if unknown := re.search("unknown field `(.*)`", said):
+            known = sorted({name for struct in _STRUCTS for name in names_of(struct)})
             hint = nearest(unknown[1], known, f"the keys are {', '.join(known)}")
-            said = f"unknown key {unknown[1]!r}; {hint}"
+            said, key, value = f"unknown key {unknown[1]!r}; {hint}", unknown[1], held[unknown[1]]
+        elif missing := re.search("required field `(.*)`", said):
+            said = f"{where.strip('.`')} needs the key {missing[1]}"
         else:
-            said = f"{''.join(map(_as_step, steps)).lstrip('.') or 'a file'} {_sentence(said, value)}"
-        raise UsageError(f"{path}:{line_of(path, (*place, *steps))}: {said}") from None
+            wanted = said.removeprefix("Expected ").partition(", got")[0]
+            for word, plain in _WORDS.items():
+                wanted = wanted.replace(word, plain)
+            given = "" if "[...]" in where else f", not {shown(held)}"
+            said = f"{where.strip('.`') or 'a file'} must be {wanted}{given}"
+        raise ConfigFile(path, keys, {}, ()).error(said, key, value) from None
 
 
-def _sentence(said: str, value: Any) -> str:
-    """Return what a message of msgspec says of a value, in words."""
-    if missing := re.search("required field `(.*)`", said):
-        return f"needs the key {missing[1]}"
-    kinds, _, bound = said.removeprefix("Expected `").partition("`")
-    names = [_KINDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
-    names = ["a number"] if "a number" in names else names  # a list or a range of them needs no mention
-    bound = "" if bound.startswith(",") else bound
-    for sign, words in _BOUNDS.items():
-        bound = re.sub(rf" {sign} ", f" {words} ", bound)
-    if "regex" in bound:
-        bound = " of letters, digits and .+-_ that begins with a letter or digit"
-    return f"must be {' or '.join(names)}{bound}, not {shown(value)}"
-
-
-def _as_step(step: str | int) -> str:
-    return f"[{step}]" if isinstance(step, int) else f".{step}"
-
-
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-_UNKNOWN = re.compile("unknown field `(.*)`")
 _STRUCTS = (FileKeys, DataEntry, MethodEntry, SelectKeys, TunerEntry, Limits, Range)
-_KINDS = {
+#: Words of msgspec's and what they are in YAML.
+_WORDS = {
+    "`": "",
     "float": "a number",
     "int": "a whole number",
     "str": "text",
     "bool": "true or false",
     "array": "a list",
     "object": "a mapping",
+    " | null": "",
+    " |": " or",
 }
-_BOUNDS = {">=": "from", "<=": "up to", ">": "above", "<": "below"}

@@ -169,7 +169,7 @@ def selection_chains(
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
     found = []
     for part, some in groups:
-        warm = _goes_on(some[0])
+        warm = goes_on(some[0])
         for chain in [some] if warm else [[each] for each in some]:
             template = Cell("", "", "", SELECT, data, "", chain[0], rule, part)
             found.append(_cells(experiment, facts, template, chain, warm=warm))
@@ -221,7 +221,7 @@ def _cells(
     return cells
 
 
-def _goes_on(settings: Settings) -> bool:
+def goes_on(settings: Settings) -> bool:
     """Whether a run may start where that of another C ended: its method can, and its end does not depend on the start.
 
     Sampled search proves nothing: one that starts near the end of another may stop there, after a single sample.

@@ -18,7 +18,7 @@ from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
-from fwsvm.errors import DataError, FwsvmError, UsageError
+from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import record, samples
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, run_id
 from fwsvm.experiments.record import Row, settings_columns
@@ -28,12 +28,13 @@ from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
-from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
+from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import TracePoint
+from fwsvm.solvers.warm_up import announce_compiling
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cluster_training import RemoteRows
@@ -231,6 +232,7 @@ def run_chain(
     chain: Sequence[Settings],
     *,
     start: Callable[[int], Watch | None],
+    warm: bool = True,
     columns: ColumnStore | None = None,
     seconds_left: Callable[[], float] | None = None,
 ) -> Iterator[ChainRun]:
@@ -246,6 +248,8 @@ def run_chain(
         In ascending C; they differ in C alone.
     start : callable
         Called with the place of each run that begins; returns what receives its progress.
+    warm : bool
+        Whether each run starts where the one before ended.
     columns : ColumnStore, optional
         Memory of the chains before, which this one takes over.
     seconds_left : callable, optional
@@ -257,7 +261,8 @@ def run_chain(
         After the interrupted run was yielded.
     """
     codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
-    path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=True, columns=columns)
+    announce_compiling()
+    path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
     waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
     together: list[Run] = []  # of the next places, trained together
     for place, asked in enumerate(chain):
@@ -298,26 +303,29 @@ def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row
 
     Their seconds of prediction are equal shares of the whole.
     """
-    accuracies: list[Row] = [{} for _ in waiting]
     try:
         certified = path.certify([run for _, run, _ in waiting])
-        if data.test is not None and data.test.rows and waiting:
+    except Exception as error:  # noqa: BLE001 - it becomes rows
+        yield from (ChainRun(place, None, known, error) for place, _, known in waiting)
+        return
+    accuracies: list[Row] = [{} for _ in waiting]
+    if data.test is not None and data.test.rows and waiting:
+        try:
             enter(Phase.PREDICT)
             begun = time.perf_counter()
             X, _ = fitted(data.test.X, path.features)
             codes = encode(data.test.labels, data.classes)
-            decided = list(decisions(certified, X))
-            seconds = (time.perf_counter() - begun) / len(decided)
-            accuracies = [
-                {
-                    "test_accuracy": float(np.mean(result.model.choose(decision) == codes)),
-                    "predict_seconds": seconds,
-                }
-                for result, decision in zip(certified, decided, strict=True)
+            right = [
+                float(np.mean(result.model.choose(decision) == codes))
+                for result, decision in zip(certified, decisions(certified, X), strict=True)
             ]
-    except Exception as error:  # noqa: BLE001 - it becomes rows
-        yield from (ChainRun(place, None, known, error) for place, _, known in waiting)
-        return
+            seconds = (time.perf_counter() - begun) / len(right)
+            accuracies = [{"test_accuracy": each, "predict_seconds": seconds} for each in right]
+        except UNMEASURED as error:
+            certified = [
+                unmeasured(result, "The test accuracy", error, promises.TEST_UNMEASURED)
+                for result in certified
+            ]
     for (place, _, known), result, more in zip(waiting, certified, accuracies, strict=True):
         yield ChainRun(place, result, known | more)
     if any(result.status is Status.INTERRUPTED for result in certified):
@@ -344,8 +352,7 @@ def run_cells(
     """
 
     def start(place: int) -> Watch | None:
-        if place:
-            on_start(cells[place])
+        on_start(cells[place])
         return (lambda progress: watch(cells[place], progress)) if watch is not None else None
 
     on_start(cells[0])
@@ -359,43 +366,23 @@ def run_cells(
         return
     common = rows.columns | {"parallel_cells": resources.parallel_cells}
     asked = [resources.applied(cell.settings) for cell in cells]
-    if cells[0].predecessors is None:
-        yield from _single(cells[0], rows, asked[0], start(0), common)
-        return
-    for run in run_chain(rows.data, asked, start=start, columns=columns):
+    warm = cells[0].predecessors is not None
+    for run in run_chain(rows.data, asked, start=start, warm=warm, columns=columns):
         cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
         if run.result is None:
             yield error_record(cell, run.error, **more)
             continue
         result, known = measured(rows, run.result, ("training",) if cell.role == FINAL else ())
-        yield Record(cell, record.row(result, **more | known), result.trace)
-
-
-def _single(
-    cell: Cell, rows: LocalRows, settings: Settings, watch: Watch | None, common: Row
-) -> Iterator[Record]:
-    """Yield the record of a cell that starts by itself."""
-    identity = {**cell.identity_columns, "parallel_cells": common["parallel_cells"]}
-    try:
-        result, row = run_one(rows, settings, watch, identity=identity, measure_training=cell.role == FINAL)
-    except (Exception, KeyboardInterrupt) as error:
-        yield error_record(cell, error, **common)
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        return
-    if cell.role != FINAL and row["test_accuracy"] is None and result.status.done:
-        row |= {"status": str(Status.ERROR)}  # it was made for that number alone
-    yield Record(cell, row, result.trace)
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
+        row = record.row(result, **more | known)
+        if cell.role != FINAL and row["test_accuracy"] is None and result.status.done:
+            row |= {"status": str(Status.ERROR)}  # it was made for that number alone
+        yield Record(cell, row, result.trace)
+        if result.status is Status.INTERRUPTED is not run.result.status:  # while rows were predicted
+            raise KeyboardInterrupt
 
 
 def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:
     """Return the rows to train and to test on: in a search those held out."""
-    if FAMILIES[method(cell.settings.method).family].train is not None:
-        raise UsageError(
-            f"experiments do not train by {cell.settings.method}; `fwsvm train` and Python's train do"
-        )
     enter(Phase.LOAD)
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:

@@ -82,7 +82,7 @@ def test_a_search_is_planned_once_for_all_methods_in_chains_of_ascending_penalty
     assert [cell.predecessors for cell in chains[0]] == [(), (1,), (1, 2)]
     labels = {cell.label for chain in chains for cell in chain}
     assert len(labels) == len({cell.run_id for chain in chains for cell in chain}) == 12
-    assert "wdbc cvm select C=4 sigma2=8 fold 1" in labels
+    assert "wdbc cvm select C=4 sigma2=8 tolerance=0.1 fold 1" in labels
 
 
 @pytest.mark.parametrize(
