@@ -53,6 +53,7 @@ def experiment(name: str, method: str, sample: dict[str, int]) -> dict[str, Any]
 
 def search(keys: dict[str, Any], tolerance: float, workers: int, folder: Path) -> dict[str, Any]:
     """Run a search and return its line, and the model's predictions under ``right``."""
+    folder.mkdir(exist_ok=True)
     file, out = folder / "folds.yaml", folder / f"out-{tolerance:g}"
     file.write_text(yaml.safe_dump(keys | {"select": keys["select"] | {"tolerance": tolerance}}))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -16,7 +16,7 @@ from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import LocalRows, TrainingRows, identity_of, run_one
-from fwsvm.experiments.validation import parts, validation_mask
+from fwsvm.experiments.validation import parts
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Settings, Status
@@ -118,8 +118,13 @@ def cross_validate(
         refuse_scores(chosen, data.classes)
         if data.scaling != "none" and data.train.ranges is None:
             words += ", scaled by what is left"
-        if "auc" in chosen:
-            _require_every_class(data, rule, settings.seed)
+        counts = np.bincount(encode(data.train.labels, data.classes), minlength=len(data.classes))
+        if "auc" in chosen and counts.min() < folds:
+            lost = clipped(data.classes[int(counts.argmin())], QUOTED)
+            raise DataError(
+                f"{data.name}: class {lost} has fewer rows than there are folds, and auc needs rows of each class in "
+                "every fold; take fewer folds"
+            )
         every: Iterator[TrainingRows] = map(LocalRows, parts(data, rule, settings.seed))
     else:
         every = data.parts(folds, settings.seed)
@@ -141,15 +146,3 @@ def _scores(data: Dataset, result: Result, chosen: Sequence[str]) -> dict[str, f
     codes = encode(data.test.labels, data.classes)
     decision = result.model.decision(X, int(result.settings["threads"]))
     return {name: SCORES[name](codes, result.model.choose(decision), decision) for name in chosen}
-
-
-def _require_every_class(data: Dataset, rule: ValidationRule, seed: int) -> None:
-    codes = encode(data.train.labels, data.classes)
-    for part in range(rule.parts):
-        held_out = np.bincount(codes[validation_mask(codes, rule, seed, part)], minlength=len(data.classes))
-        if not held_out.all():
-            lost = clipped(data.classes[int(held_out.argmin())], QUOTED)
-            raise DataError(
-                f"{data.name}: class {lost} has fewer rows than there are folds, and auc needs rows of each class in "
-                "every fold; take fewer folds"
-            )

@@ -1,12 +1,12 @@
 """An experiment: data sets, methods, settings, and how parameters are selected."""
 
+import fnmatch
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.errors import UsageError, not_one_of
 from fwsvm.solvers import Settings
 
 
@@ -127,24 +127,22 @@ class Experiment:
             "method": [trial.finals.base.method for trial in self.trials],
             "dataset": [trial.data.name for trial in self.trials],
         }
-        admitted: dict[str, set[str]] = {}
+        admitted: dict[str, list[str]] = {}
         for condition in (part.strip() for given in conditions for part in given.split(",")):
             column, equals, value = condition.partition("=")
             if not equals or column not in names:
                 raise UsageError(f"--only {condition}: give method=NAME or dataset=NAME")
-            met = {name for name in names[column] if fnmatchcase(name, value)}
+            met = fnmatch.filter(names[column], value)
             if not met:
-                known = list(dict.fromkeys(names[column]))
-                hint = nearest(value, known, f"it has {', '.join(known[:12])}")
-                said = f"--only {column}={shown(value)}: {self.name} has no {column} of that name"
-                raise UsageError(f"{said}; {hint}")
-            admitted.setdefault(column, set()).update(met)
+                raise UsageError(
+                    f"--only {condition}: {not_one_of(column, dict.fromkeys(names[column]), value)}"
+                )
+            admitted[column] = admitted.get(column, []) + met
         left = [
             trial
             for place, trial in enumerate(self.trials)
             if all(names[column][place] in some for column, some in admitted.items())
         ]
         if not left:
-            words = ",".join(conditions)
-            raise UsageError(f"--only {words}: {self.name} has no such method on such a data set")
+            raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")
         return replace(self, trials=tuple(left))

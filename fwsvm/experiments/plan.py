@@ -4,14 +4,14 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
-from fwsvm.experiments.record import kernel_of, settings_columns
+from fwsvm.experiments.record import kernel_of, requested, settings_columns
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import Choice, choose
 from fwsvm.results.schemas import method_label
@@ -21,6 +21,7 @@ from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
 from fwsvm.status import Status
 
 SELECT, FINAL = "select", "final"
+VARIED = ("C", "lambda", "gamma", "sigma2", "tolerance")  # of what a label tells of
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
 
 
@@ -64,12 +65,9 @@ class Cell:
     @property
     def label(self) -> str:
         """A short description for progress messages."""
-        asked = settings_columns(self.settings)
+        asked = requested(self.settings) | settings_columns(self.settings)
         words = [self.data.name, method_label(asked["method"], asked["parameters"]), self.role]
-        numbers = {
-            name: getattr(self.settings, name) for name in ("C", "lambda_", "gamma", "sigma2", "tolerance")
-        }
-        words += [f"{name.rstrip('_')}={value:g}" for name, value in numbers.items() if value is not None]
+        words += [f"{name}={asked[name]:g}" for name in VARIED if asked[name] is not None]
         words += [f"fold {self.part}"] if self.held_out and self.held_out.folds else []
         return " ".join([*words, *([f"#{self.repetition}"] if self.repetition else [])])
 
@@ -126,11 +124,12 @@ def run_id(
 
 def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Chain]:
     """Return the chains of all parameter searches, each once: several methods may share a search."""
-    found: dict[tuple[str, ...], Chain] = {}
-    for trial in trials:
-        if trial.selection is not None and not known[trial.data].missing:
-            for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data]):
-                found.setdefault(ids(chain), chain)
+    found = {
+        ids(chain): chain
+        for trial in trials
+        if trial.selection is not None and not known[trial.data].missing
+        for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data])
+    }
     return list(found.values())
 
 
@@ -167,13 +166,12 @@ def selection_chains(
     if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
         part, last = groups.pop()
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
-    found = []
-    for part, some in groups:
-        warm = goes_on(some[0])
-        for chain in [some] if warm else [[each] for each in some]:
-            template = Cell("", "", "", SELECT, data, "", chain[0], rule, part)
-            found.append(_cells(experiment, facts, template, chain, warm=warm))
-    return found
+    warm = goes_on(points[0])
+    return [
+        _chain(experiment, facts, data, chain, role=SELECT, held_out=rule, part=part, warm=warm)
+        for part, some in groups
+        for chain in ([some] if warm else [[each] for each in some])
+    ]
 
 
 def final_chains(
@@ -187,38 +185,50 @@ def final_chains(
             for point in trial.finals.points()
         ]
         chains: dict[str, list[Settings]] = {}
-        for number, point in enumerate(points):
+        for number, point in enumerate(sorted(points, key=_penalty) if trial.warm_start else points):
             alike = str(replace(point, C=None)) if trial.warm_start else str(number)
             chains.setdefault(alike, []).append(point)
-        for chain in chains.values():
-            chain.sort(key=lambda point: point.C or 0.0)
-            template = Cell("", "", "", FINAL, trial.data, "", chain[0], repetition=repetition)
-            found.append(_cells(experiment, facts, template, chain, warm=trial.warm_start))
+        more: dict[str, Any] = {"role": FINAL, "repetition": repetition, "warm": trial.warm_start}
+        found += [_chain(experiment, facts, trial.data, chain, **more) for chain in chains.values()]
     return found
 
 
-def _cells(
-    experiment: Experiment, facts: DataInfo, template: Cell, chain: Sequence[Settings], *, warm: bool
+def _chain(
+    experiment: Experiment,
+    facts: DataInfo,
+    data: DataSpec,
+    chain: Sequence[Settings],
+    *,
+    warm: bool,
+    held_out: ValidationRule | None = None,
+    **more: Any,
 ) -> Chain:
     """Return the cells of settings, each of which, if ``warm``, starts where the one before ended."""
-    rule = template.held_out.description if template.held_out is not None else ""
+    rule, profile = held_out.description if held_out is not None else "", experiment.profile
+    part, repetition = more.get("part"), more.get("repetition")
     cells = []
     for number, settings in enumerate(chain):
-        before = tuple(each.C or 0.0 for each in chain[:number]) if warm else None
-        what = settings, rule, template.part, template.repetition, before
+        before = tuple(map(_penalty, chain[:number])) if warm else None
+        identity = run_id(facts.name, facts.fingerprint, profile, settings, rule, part, repetition, before)
         cells.append(
-            replace(
-                template,
-                run_id=run_id(facts.name, facts.fingerprint, experiment.profile, *what),
-                experiment=experiment.name,
-                profile=experiment.profile,
+            Cell(
+                identity,
+                experiment.name,
+                profile,
+                data=data,
                 fingerprint=facts.fingerprint,
-                dataset=facts.name,
                 settings=settings,
+                held_out=held_out,
                 predecessors=before,
+                dataset=facts.name,
+                **more,
             )
         )
     return cells
+
+
+def _penalty(settings: Settings) -> float:
+    return settings.C or 0.0
 
 
 def goes_on(settings: Settings) -> bool:
@@ -235,34 +245,30 @@ class Finals(NamedTuple):
     Attributes
     ----------
     chains : list of Chain
-    refused : Status or None
-        Of runs that cannot be made, and ``why``.
     choice : Choice or None
         The selected parameters.
+    refused : str
+        Why the runs cannot be made; empty if they can.
     is_open : bool
         Whether runs of the selection are not finished yet.
     """
 
     chains: list[Chain]
-    refused: Status | None = None
-    why: str = ""
     choice: Choice | None = None
+    refused: str = ""
     is_open: bool = False
 
 
 def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Finals:
     """Return the reported runs of a trial, with the parameters that the rows of its search select."""
-    if facts.missing:
-        return Finals(final_chains(experiment, trial, facts), Status.MISSING, facts.missing)
-    if trial.selection is None:
-        return Finals(final_chains(experiment, trial, facts))
+    if facts.missing or trial.selection is None:
+        return Finals(final_chains(experiment, trial, facts), None, facts.missing)
     chains = selection_chains(experiment, trial.data, trial.selection, facts)
     cells = [cell for chain in chains for cell in chain]
-    none = Choice({}, math.nan, ())
-    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else none
-    is_open = not (facts.rows and all(is_done(cell, rows) for cell in cells))
+    is_open = not facts.rows or not all(is_done(cell, rows) for cell in cells)
+    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan, ())
     chosen = final_chains(experiment, trial, facts, choice.values)
-    return Finals(chosen, Status.ERROR if choice.why_not else None, choice.why_not, choice, is_open)
+    return Finals(chosen, choice, choice.why_not, is_open)
 
 
 def is_done(cell: Cell, rows: RowsById) -> bool:
@@ -288,51 +294,31 @@ class PlannedRun(NamedTuple):
 
 def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[PlannedRun]:
     """Return every cell of the experiment with its state, in the order in which they run."""
-    found: list[PlannedRun] = []
+    found: dict[tuple[str, str], PlannedRun] = {}  # two spellings of a data set ask for the same runs
+
+    def add(chain: Chain, state: str = "") -> None:
+        whole = all(is_done(cell, rows) for cell in chain)
+        for cell in chain:
+            own = (rows[cell.run_id]["status"] if whole else "again") if is_done(cell, rows) else "to do"
+            key = f"{cell.label} {cell.run_id}" if state else cell.run_id
+            found.setdefault((key, state), PlannedRun(cell, state or own))
+
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
         for chain in search_chains(experiment, trials, known):
-            found += _with_states(chain, rows)
+            add(chain)
         for trial in trials:
             asked = finals(experiment, trial, known[data], rows)
-            state = "missing" if asked.refused is Status.MISSING else "open" if asked.is_open else ""
             for chain in asked.chains:
-                found += [run._replace(state=state or run.state) for run in _with_states(chain, rows)]
-    # two spellings of a data set ask for the same runs
-    first = {run.cell.run_id: run for run in reversed(found)}
-    return [run for run in found if run.state in {"missing", "open"} or run is first[run.cell.run_id]]
-
-
-def _with_states(chain: Chain, rows: RowsById) -> Iterator[PlannedRun]:
-    whole = all(is_done(cell, rows) for cell in chain)
-    for cell in chain:
-        done = rows[cell.run_id]["status"] if whole else "again"
-        yield PlannedRun(cell, done if is_done(cell, rows) else "to do")
+                add(chain, "missing" if known[data].missing else "open" if asked.is_open else "")
+    return list(found.values())
 
 
 def describe(planned: Sequence[PlannedRun]) -> str:
-    """Return the numbers of runs by state, and the sum of the time limits of the remaining ones.
-
-    Time limits bound the training alone: loading, certificates and predictions are not included.
-    """
+    """Return the numbers of runs by state."""
     states = Counter(run.state for run in planned)
-    final = sum(run.cell.role == FINAL for run in planned)
-    left = [run.cell.settings.time_limit for run in planned if run.is_left]
+    final, left = sum(run.cell.role == FINAL for run in planned), sum(run.is_left for run in planned)
     said = f"{len(planned)} runs: {len(planned) - final} to choose parameters, {final} to report"
-    said += f"; {len(planned) - len(left) - states['missing']} done"
+    said += f"; {len(planned) - left - states['missing']} done"
     said += f", {states['missing']} without data" if states["missing"] else ""
-    said += f", {states['again']} made again with the rest of their chains" if states["again"] else ""
-    if free := left.count(None):
-        return said + f"; {free} have no time limit, so the total time is not known in advance"
-    total = sum(limit or 0.0 for limit in left)
-    return said + (f"; at most {format_duration(total)} by their time limits" if left else "")
-
-
-def format_duration(seconds: float) -> str:
-    """Return a duration as text: 8 s, 5 min, 3 h 20 min."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    hours = minutes // 60
-    rest = f" {minutes % 60} min" if hours < 100 else ""
-    return f"{minutes} min" if minutes < 100 else f"{hours:,} h{rest}"
+    return said + (f", {states['again']} made again with the rest of their chains" if states["again"] else "")

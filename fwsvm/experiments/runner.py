@@ -13,7 +13,7 @@ from typing import Protocol
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
 from fwsvm.experiments.executors import Executor
-from fwsvm.experiments.experiment import Experiment, Trial
+from fwsvm.experiments.experiment import Experiment, Selection
 from fwsvm.experiments.plan import Cell, Chain, Known, ids
 from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.store import ResultsStore, ReusableRun
@@ -22,6 +22,7 @@ from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
+from fwsvm.solvers.resolve import stop_of
 
 
 class Reporter(Protocol):
@@ -65,6 +66,8 @@ class Runner:
     statuses : dict of run id to str
         How each run ended.
     interrupted : bool
+    announced : set of str
+        What was said of searches.
     """
 
     experiment: Experiment
@@ -79,6 +82,7 @@ class Runner:
     finals: list[Cell] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    announced: set[str] = field(default_factory=set)
 
     @property
     def counts(self) -> Counter[str]:
@@ -97,23 +101,22 @@ class Runner:
     def run(self) -> None:
         """Run the experiment."""
         slots, every = self.executor.slots, self.experiment.datasets
-        announced: list[tuple[str, Choice]] = []  # several methods may share a search
         try:
             for batch in [[data] for data in every] if slots == 1 else [every]:
                 trials = [trial for trial in self.experiment.trials if trial.data in batch]
                 self._run_chains(plan.search_chains(self.experiment, trials, self.known), at_once=slots)
                 chains: list[Chain] = []
                 for trial in trials:
-                    asked = plan.finals(self.experiment, trial, self.known[trial.data], self.store.rows)
-                    self.finals += [cell for chain in asked.chains for cell in chain]
-                    if asked.refused is not None:
-                        for cell in [cell for chain in asked.chains for cell in chain]:
-                            self._record_refused(cell, asked.refused, asked.why)
+                    facts = self.known[trial.data]
+                    asked = plan.finals(self.experiment, trial, facts, self.store.rows)
+                    cells = [cell for chain in asked.chains for cell in chain]
+                    self.finals += cells
+                    if asked.refused:
+                        self._refuse(cells, Status.MISSING if facts.missing else Status.ERROR, asked.refused)
                         continue
                     chains += asked.chains
-                    if asked.choice is not None and (trial.data.name, asked.choice) not in announced:
-                        announced.append((trial.data.name, asked.choice))
-                        self._announce(trial, asked.choice)
+                    if asked.choice is not None and trial.selection is not None:
+                        self._announce(trial.data.name, trial.selection, asked.choice)
                 self._run_chains(chains, at_once=slots if self.beside else 1)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -121,11 +124,14 @@ class Runner:
             self._note("stopped at the first failure (--fail-fast)")
 
     def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
-        """Run the chains that are not finished."""
+        """Run the chains that are not finished; finished runs of other folders are copied."""
         left: dict[tuple[str, ...], Chain] = {}  # two spellings of a data set ask for the same runs
         for chain in chains:
             for cell in chain:
-                self._reuse(cell)
+                run = self.reusable.get(cell.run_id)
+                if run is not None and not self.store.done(cell.run_id):
+                    self.store.copy_from(run, cell)
+                    self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
                 self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
             else:
@@ -135,17 +141,10 @@ class Runner:
             at_once = min(at_once, len(chains))
             self.executor.run(list(left.values()), self._deliver, self.reporter.watch, at_once=at_once)
 
-    def _reuse(self, cell: Cell) -> None:
-        """Copy the run from another folder if it is finished there and not here."""
-        run = self.reusable.get(cell.run_id)
-        if run is not None and not self.store.done(cell.run_id):
-            self.store.copy_from(run, cell)
-            self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
-
     def _deliver(self, record: Record) -> None:
         """Store a record; a finished run of a chain that begins again keeps its row."""
-        cell = record.cell
-        if cell.run_id not in self.statuses or not Status(self.statuses[cell.run_id]).done:
+        name = record.cell.run_id
+        if name not in self.statuses or not Status(self.statuses[name]).done:
             with held_back():  # a finished run is not lost
                 self._store(record)
                 self.reporter.ended(record)
@@ -159,37 +158,41 @@ class Runner:
         self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
         self.statuses[cell.run_id] = status
 
-    def _announce(self, trial: Trial, chosen: Choice) -> None:
-        assert trial.selection is not None  # noqa: S101 - there is a choice
-        name, values = trial.data.name, chosen.values
+    def _announce(self, name: str, selection: Selection, chosen: Choice) -> None:
+        """Tell what a search chose, once for all methods."""
+        values, tolerance = chosen.values, stop_of(selection.candidates.first)[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
-        self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
-        self._note(
-            f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {trial.selection.held_out.description})"
-        )
+        how = f"{selection.held_out.description}, tolerance {tolerance:g}"
+        said = [f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {how})"]
         for key in chosen.on_edge:
             edge = f"{key} = {values[key]:g} lies on the edge of the values tried"
-            self._note(f"{name}: warning: {edge}; a better one may lie beyond")
+            said.append(f"{name}: warning: {edge}; a better one may lie beyond")
+        if said[0] not in self.announced:
+            self.announced.add(said[0])
+            self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
+            for line in said:
+                self._note(line)
 
     def _note(self, said: str) -> None:
         self.store.log("note", said=said)
         self.reporter.note(said)
 
-    def _record_refused(self, cell: Cell, status: Status, why: str) -> None:
-        """Record a cell that cannot run, unless the folder has the same message, or a finished run, already.
+    def _refuse(self, cells: Sequence[Cell], status: Status, why: str) -> None:
+        """Record cells that cannot run, unless the folder has the same message, or a finished run, already.
 
         Missing runs are no work, so the reporter does not count them.
         """
-        if self.store.done(cell.run_id):
-            return
-        known = self.store.rows.get(cell.run_id, {})
-        record = failure_record(cell, status, why)
-        self.statuses[cell.run_id] = status
-        if (known.get("status"), known.get("message")) != (status, record.row["message"]):
-            self._store(record)
-        if status is Status.ERROR:
-            self.reporter.ended(record)
-            self._note_error(record)
+        for cell in cells:
+            if self.store.done(cell.run_id):
+                continue
+            known = self.store.rows.get(cell.run_id, {})
+            record = failure_record(cell, status, why)
+            self.statuses[cell.run_id] = status
+            if (known.get("status"), known.get("message")) != (status, record.row["message"]):
+                self._store(record)
+            if status is Status.ERROR:
+                self.reporter.ended(record)
+                self._note_error(record)
 
     def _note_error(self, record: Record) -> None:
         self._note(f"{record.cell.label}: {record.row['message']}")

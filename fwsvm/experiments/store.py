@@ -10,11 +10,10 @@ import io
 import itertools
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
 import yaml
 
@@ -32,7 +31,6 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 TextRow = Mapping[str, str]
-WRITTEN_BY = ", by fwsvm "  # in the first line of configurations that are written here
 #: Columns of the versions that a run's numbers depend on.
 VERSIONS = ("fwsvm", "numpy", "numba")
 
@@ -62,7 +60,7 @@ class ResultsStore:
         self.rows: dict[str, TextRow] = {}
         self.notices: list[str] = []
         self._open = contextlib.ExitStack()
-        self._streams: dict[str, BinaryIO] = {}
+        self._streams: dict[str, IO[bytes]] = {}
 
     def __enter__(self) -> Self:
         """Lock the folder, read its rows and truncate an incomplete last line."""
@@ -77,15 +75,19 @@ class ResultsStore:
             ) from None
         with contextlib.ExitStack() as undo:
             undo.push(self._open)
-            table = read_table(self.runs, self.notices)
-            self.rows = _by_run(table)
+            table = _read_table(self.runs, self.notices)
+            self.rows = _latest(table)
             self.notices += _of_other_versions(self.rows.values())
             if table is None or table.header != tuple(COLUMNS):
                 held = [] if table is None else table.frame.to_numpy().tolist()
-                with replacing(self.runs, WriteError) as stream:
-                    stream.writelines(map(_csv_line, [COLUMNS, *held]))
-            for name in ("runs.csv", "log.jsonl"):
-                self._append_to(name)
+                with replacing(self.runs, WriteError) as text:
+                    text.writelines(map(_csv_line, [COLUMNS, *held]))
+            for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
+                with _writing(self.folder / name):
+                    stream = self._open.enter_context((self.folder / name).open("ab+", buffering=0))
+                    stream.seek(0)
+                    stream.truncate(stream.read().rfind(b"\n") + 1)
+                    self._streams[name] = stream
             undo.pop_all()
         return self
 
@@ -124,32 +126,22 @@ class ResultsStore:
         self._write("log.jsonl", json.dumps(record, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
-        """Write the experiment; other experiments of the folder, and files of users, keep theirs.
-
-        The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
-        """
-        named = yaml.safe_dump({"name": resolved["name"]}, allow_unicode=True).strip()
-        numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
-        for path in itertools.chain([self.folder / "experiment.yaml"], numbered):
-            head = path.read_text("utf-8", errors="replace").splitlines()[:2] if path.is_file() else []
-            if not present(path) or (head[1:] == [named] and WRITTEN_BY in head[0]):
+        """Write the experiment as ``experiment.yaml``; others of the folder are ``experiment-2.yaml`` and so on."""
+        text = yaml.safe_dump({"name": ""} | dict(resolved), sort_keys=False, allow_unicode=True)
+        for number in itertools.count(1):
+            path = self.folder / (f"experiment-{number}.yaml" if number > 1 else "experiment.yaml")
+            if (
+                not path.exists()
+                or text.partition("\n")[0] in path.read_text("utf-8", "replace").splitlines()
+            ):
                 break
         with replacing(path, WriteError) as stream:
             # a file's name, which the comment has, may have line breaks or no UTF-8
-            stream.write(f"# {ascii(comment)[1:-1]}{WRITTEN_BY}{__version__}\n")
-            yaml.safe_dump({"name": ""} | dict(resolved), stream, sort_keys=False, allow_unicode=True)
+            stream.write(f"# {ascii(comment)[1:-1]}, by fwsvm {__version__}\n{text}")
 
     def _add_fields(self, row: TextRow) -> None:
         self._write("runs.csv", _csv_line(row.values()))
         keep_latest(self.rows, row)
-
-    def _append_to(self, name: str) -> None:
-        """Open a file to which lines are appended; a part of a line at its end, left by a kill, is cut off."""
-        path = self.folder / name
-        with _writing(path):
-            self._streams[name] = stream = self._open.enter_context(path.open("ab+", buffering=0))
-            stream.seek(0)
-            stream.truncate(stream.read().rfind(b"\n") + 1)
 
     def _write(self, name: str, line: str) -> None:
         """Append one line and fsync; on failure truncate the file to its previous length."""
@@ -188,14 +180,18 @@ def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
         )
 
 
-def read_table(path: Path, notices: list[str]) -> ResultsTable | None:
-    """Return a runs.csv to which this version can add, or None where there is none; a notice tells of a torn end.
+def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
+    """Return the latest finished row of each run of a runs.csv, else its latest; a notice tells of a torn end.
 
     Raises
     ------
     ResultsError
         The file has columns that are not known, or a line that is not a row.
     """
+    return _latest(_read_table(path, notices))
+
+
+def _read_table(path: Path, notices: list[str]) -> ResultsTable | None:
     if not present(path):
         return None
     table = read_runs(path)
@@ -210,12 +206,7 @@ def read_table(path: Path, notices: list[str]) -> ResultsTable | None:
     return table
 
 
-def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
-    """Return the latest finished row of each run of a runs.csv, else its latest; see `read_table`."""
-    return _by_run(read_table(path, notices))
-
-
-def _by_run(table: ResultsTable | None) -> dict[str, TextRow]:
+def _latest(table: ResultsTable | None) -> dict[str, TextRow]:
     rows: dict[str, TextRow] = {}
     for row in [] if table is None else records(table.frame):
         keep_latest(rows, row)
@@ -224,16 +215,11 @@ def _by_run(table: ResultsTable | None) -> dict[str, TextRow]:
 
 def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
     """Return the notice that finished rows are of other versions of the packages that compute, if some are."""
-    others = Counter(
-        ", ".join(f"{name} {row[name]}" for name in VERSIONS if row[name] not in {"", environment()[name]})
-        for row in rows
-        if Status(row["status"]).done
-    )
-    del others[""]
-    said = "; ".join(f"{count} with {words}" for words, count in others.items())
-    now = ", ".join(f"{name} {environment()[name]}" for name in VERSIONS)
-    kept = "finished runs are kept though they were made by other versions"
-    return [f"{kept} ({said}; now {now}); --force repeats them"] if others else []
+    now = environment()
+    done = [row for row in rows if Status(row["status"]).done]
+    others = {f"{name} {row[name]}" for row in done for name in VERSIONS if row[name] not in {"", now[name]}}
+    made = ", ".join(sorted(others))
+    return [f"finished runs made by {made} are kept; --force repeats them"] if others else []
 
 
 def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:

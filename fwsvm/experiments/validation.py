@@ -80,11 +80,10 @@ def parts(data: Dataset, rule: ValidationRule, seed: int) -> Iterator[Dataset]:
     """
     codes = encode(data.train.labels, data.classes)
     refuse_more_folds(data.name, len(codes), rule.parts)
-    masks = [validation_mask(codes, rule, seed, part) for part in range(rule.parts)]
-    for held_out in masks:
-        refuse_lost_class(data.name, np.bincount(codes[~held_out], minlength=len(data.classes)), data.classes)
-    for held_out in masks:
-        yield divided(data, held_out)
+    # a class with two rows has one in every training part
+    refuse_lost_class(data.name, np.bincount(codes, minlength=len(data.classes)) - 1, data.classes)
+    for part in range(rule.parts):
+        yield divided(data, validation_mask(codes, rule, seed, part))
 
 
 @dataclass(frozen=True)
@@ -123,17 +122,19 @@ def choose(
     training_rows : int
         Rows of the whole training set, of which each part holds out some.
     """
-    tried = selection.candidates.varied
+    tried, rule = selection.candidates.varied, selection.held_out
+    sizes = [validation_count(training_rows, rule, part) for part in range(rule.parts)]
     right: dict[tuple[float, ...], int] = {}
     failed: dict[tuple[float, ...], str] = {}
     for cell in cells:
         point = tuple(getattr(cell.settings, name) for name in tried)
-        row = rows.get(cell.run_id)
-        if row is None or (accuracy := _accuracy(row)) is None:
-            failed.setdefault(point, "not run" if row is None else _why_none(row))
-            continue
-        count = validation_count(training_rows, selection.held_out, cell.part or 0)
-        right[point] = right.get(point, 0) + round(accuracy * count)
+        row = rows.get(cell.run_id, {"status": "missing", "message": "not run"})
+        if (accuracy := _accuracy(row)) is not None:
+            right[point] = right.get(point, 0) + round(accuracy * sizes[cell.part or 0])
+        elif Status(row["status"]).done:  # its message speaks of something else
+            failed.setdefault(point, "its runs have no accuracy or objective")
+        else:
+            failed.setdefault(point, row["message"])
     candidates = [dict(zip(tried, point, strict=True)) for point in right if point not in failed]
     if not candidates:
         return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
@@ -143,25 +144,14 @@ def choose(
         return -right[tuple(values.values())], values.get("C", 0.0), narrowness
 
     best = min(candidates, key=rank)
-    judged = sum(
-        validation_count(training_rows, selection.held_out, part) for part in range(selection.held_out.parts)
-    )
     edges = {name: {min(values), max(values)} for name, values in tried.items() if len(values) > 1}
     on_edge = tuple(name for name, ends in edges.items() if best[name] in ends)
-    return Choice(best, right[tuple(best.values())] / judged, on_edge)
-
-
-def _why_none(row: Mapping[str, str]) -> str:
-    """Return why a run has no accuracy; the message of one that is done speaks of something else."""
-    return "its runs have no accuracy or objective" if Status(row["status"]).done else row["message"]
+    return Choice(best, right[tuple(best.values())] / sum(sizes), on_edge)
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:
     """Return the validation accuracy of a finished run with finite numbers, else None."""
     if not Status(row["status"]).done:
         return None
-    try:
-        accuracy, objective = float(row["test_accuracy"]), float(row.get("objective") or "nan")
-    except ValueError:
-        return None
+    accuracy, objective = (float(row.get(name) or "nan") for name in ("test_accuracy", "objective"))
     return accuracy if 0.0 <= accuracy <= 1.0 and promises.is_finite(objective, row["flags"]) else None

@@ -225,7 +225,7 @@ def test_an_interrupt_keeps_the_partial_run_and_is_resumed(tmp_path, options, se
     assert [line.rsplit("  ", 1)[1] for line in out.splitlines()] == ["converged", "to do"]
 
 
-FAILING = "name: trial\ndatasets: [wdbc]\nmethods: [{name: mfw, kernel: poly, coef0: -1}, swap]\n"
+FAILING = "name: trial\ndatasets: [wdbc]\nmethods: [{name: mfw, class_weight: {x: 2}}, swap]\n"
 
 
 def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path):
@@ -233,8 +233,8 @@ def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path):
     assert code == 4
     found = {row["method"]: row for row in rows(tmp_path)}
     assert (found["mfw"]["status"], found["swap"]["status"]) == ("error", "converged")
-    assert "coef0 >= 0" in found["mfw"]["message"]
-    assert "coef0 >= 0" in err
+    assert "class_weight names 'x', which is no class" in found["mfw"]["message"]
+    assert "which is no class" in err
     assert "error" in out
     here(tmp_path, FAILING)
     assert [row["method"] for row in rows(tmp_path)].count("swap") == 1

@@ -77,9 +77,9 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder):
         (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
         (
             ("quickstart", "--only", "method=swop"),
-            "quickstart has no method of that name; did you mean 'swap'?",
+            "not 'swop'; did you mean 'swap'?",
         ),
-        (("quickstart", "--only", "method=fw,dataset=x*"), "it has wdbc, digits"),
+        (("quickstart", "--only", "method=fw,dataset=x*"), "dataset must be one of wdbc, digits, not 'x*'"),
     ],
 )
 def test_what_is_no_experiment_and_no_part_of_one_is_said(words, said):

@@ -90,7 +90,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
     [
         {"objective": "inf"},
         {"flags": promises.NOT_FINITE_FLAG},
-        *({"test_accuracy": text} for text in ("", "nan", "inf", "1.5", "-1", "True", "0x10", "=1+1")),
+        *({"test_accuracy": text} for text in ("", "nan", "inf", "1.5", "-1")),
     ],
 )
 def test_what_is_no_finite_number_is_never_the_best(spoiled: dict[str, str]) -> None:

@@ -80,7 +80,7 @@ def test_a_grid_does_not_train_again_what_it_could_not_predict(
     with contextlib.chdir(tmp_path):
         assert fwsvm(*words).exit_code == 0
         before = Path("out/runs.csv").read_text()
-        monkeypatch.setattr(run, "fit", raising(AssertionError("trained again")))
+        monkeypatch.setattr(run, "run_chain", raising(AssertionError("trained again")))
         assert fwsvm(*words).exit_code == 0
         assert Path("out/runs.csv").read_text() == before
     (row,) = csv.DictReader(before.splitlines())
