@@ -126,7 +126,6 @@ def run_one(
     resolved: Resolved | None = None,
     *,
     identity: Mapping[str, Any] | None = None,
-    measure_training: bool = True,
 ) -> tuple[Result, Row]:
     """Train, measure accuracies, and return the result and its row.
 
@@ -142,8 +141,6 @@ def run_one(
         What `resolve` made of the settings and of rows that are scaled already.
     identity : mapping, optional
         Columns that say which run it is; by default those of a reported run by itself.
-    measure_training : bool
-        Whether to compute the training accuracy.
     """
     started = utc_now()
     reset_peak_memory()
@@ -158,7 +155,7 @@ def run_one(
     if result.sample is not None:
         more |= record.sample_columns(rows.columns, result)
         more["run_id"] = run_id(more["dataset"], more["data_sha256"], "", settings)
-    result, known = measured(rows, result, ("training", "test") if measure_training else ("test",))
+    result, known = measured(rows, result, ("training", "test"))
     return result, record.row(result, **more | known)
 
 
@@ -265,37 +262,38 @@ def run_chain(
     path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
     waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
     together: list[Run] = []  # of the next places, trained together
-    for place, asked in enumerate(chain):
+
+    def certified() -> Iterator[ChainRun]:
+        some = waiting.copy()
+        waiting.clear()
+        return _certified(path, data, some)
+
+    for place, settings in enumerate(chain):
         watch = start(place)
         known: Row = {"started_utc": utc_now()}
         reset_peak_memory()
-        settings = asked
         if seconds_left is not None:
             if (left := seconds_left()) <= 0:
                 break
-            settings = replace(asked, time_limit=left)
+            settings = replace(settings, time_limit=left)  # noqa: PLW2901
         try:
-            known["shared"] = bool(together) or not path.is_cold
             if place == 0 and seconds_left is None:
                 together = path.train_together(chain, watch) or []
-                known["shared"] = bool(together)
+            known["shared"] = bool(together) or not path.is_cold
             run = together.pop(0) if together else path.train(settings, watch)
             known["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
-            yield from _certified(path, data, waiting)
-            waiting = []
+            yield from certified()
             yield ChainRun(place, None, known, error)
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
         if run.cut:  # prove the others without this run, which might end elsewhere another time
-            yield from _certified(path, data, waiting)
-            waiting = []
+            yield from certified()
         waiting.append((place, run, known))
         if path.due([each for _, each, _ in waiting]):
-            yield from _certified(path, data, waiting)
-            waiting = []
-    yield from _certified(path, data, waiting)
+            yield from certified()
+    yield from certified()
 
 
 def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row]]) -> Iterator[ChainRun]:

@@ -229,20 +229,6 @@ def test_a_file_starts_from_the_one_it_extends_as_that_is_at_the_same_profile(tm
     assert {trial.data.name for trial in small.trials} == {"letter"}
 
 
-def test_of_several_extended_files_the_later_wins_and_data_sets_follow_one_another(tmp_path: Path) -> None:
-    other = BASE.replace("wdbc, digits", "digits, letter").replace("1e-4", "1e-5") + "rows: 100\n"
-    (tmp_path / "other.yaml").write_text(other)
-    both = "name: child\nextends: [trial.yaml, other.yaml]\n"
-    found = child(tmp_path, BASE, both).trials
-    kept = [(t.data.name, t.data.rows, t.finals.points()[0].tolerance) for t in found[::2]]
-    assert kept == [("wdbc", 100, 1e-5), ("digits", 100, 1e-5), ("letter", 100, 1e-5)]
-
-
-def test_merge_keys_work(tmp_path: Path) -> None:
-    text = BASE.replace("fw, swap", "&fw {name: fw, C: 2}, {<<: *fw, name: swap}")
-    assert [trial.finals.varied["C"] for trial in load(tmp_path, text).trials[:2]] == [(2,), (2,)]
-
-
 def test_there_is_a_message_for_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.yaml: cannot be read: No such file"):
         load(tmp_path, "extends: none.yaml")

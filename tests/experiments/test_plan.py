@@ -100,19 +100,6 @@ def test_an_odd_search_is_evened_so_that_two_workers_end_together(
     assert [[cell.settings.C for cell in chain] for chain in searched(found)] == chains
 
 
-@pytest.mark.parametrize("tuner", ["pegasos", "{name: cvm, search: sampled}", "{name: cvm, protocol: paper}"])
-def test_runs_that_another_start_could_end_elsewhere_start_cold(tmp_path: Path, tuner: str) -> None:
-    chains = searched(of(tmp_path, f"select: {{folds: 2, method: {tuner}, C: [1, 2]}}"))
-    assert [[cell.predecessors for cell in chain] for chain in chains] == [[None]] * 4
-
-
-def test_reported_runs_stand_alone_and_differ_in_their_seeds(experiment: Experiment) -> None:
-    chains = plan.final_chains(experiment, experiment.trials[0], FACTS, {"C": 2.0, "sigma2": 8.0})
-    found = [(cell.settings.seed, cell.repetition, cell.settings.C) for chain in chains for cell in chain]
-    assert found == [(10, 0, 2), (11, 1, 2), (12, 2, 2)]
-    assert len(chains) == 3
-
-
 def test_reported_runs_are_open_until_their_search_is_done_and_then_have_its_parameters(
     experiment: Experiment,
 ) -> None:

@@ -77,12 +77,6 @@ def test_a_sample_without_a_class_is_refused_by_its_name(tmp_path: Path) -> None
         samples.load(DataSpec(str(file), rows=20))
 
 
-def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:
-    quarter, same = samples.load(DataSpec("wdbc", rows=0.25)), samples.load(DataSpec("wdbc", rows=142))
-    assert quarter.train.rows == 142
-    assert np.array_equal(quarter.train.X, same.train.X)
-
-
 def test_folds_are_the_same_bits_for_ever() -> None:
     codes = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
     chosen = validation_mask(codes, ValidationRule(folds=3), 7, 1)
@@ -98,12 +92,6 @@ def test_a_sample_is_other_data() -> None:
     assert samples.load(DataSpec("wdbc", rows=1000)).fingerprint == whole.fingerprint
 
 
-def test_more_rows_to_test_on_than_there_are_are_said_to_be_all() -> None:
-    found = samples.load(DataSpec("wdbc", rows=50, test_rows=1000, test_fraction=0.25))
-    assert "wdbc: test_rows asks for 1,000, and there are 142: all are taken" in found.notices
-    assert not any("wdbc: rows asks" in notice for notice in found.notices)
-
-
 def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_rows() -> None:
     found = samples.load(DataSpec("wdbc", test_fraction=0.25))
     assert found.test is not None
@@ -111,15 +99,6 @@ def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_row
     assert found.train.X.min(axis=0) == pytest.approx(0.0)
     assert found.train.X.max(axis=0) == pytest.approx(1.0)
     assert found.test.X.max() > 1.0
-
-
-def test_data_that_cannot_be_had_is_missing_not_a_mistake(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
-    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
-    monkeypatch.delenv("FWSVM_MIRROR", raising=False)
-    found = samples.data_info(DataSpec("a1a"), offline=True)
-    assert "a1a is not available (offline)" in found.missing
 
 
 def test_a_file_that_has_the_name_of_a_data_set_is_told_of(

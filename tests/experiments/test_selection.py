@@ -62,12 +62,6 @@ def test_a_search_that_failed_altogether_says_why() -> None:
     assert (choice.values, choice.why_not) == ({}, "no candidate could be judged: the disk is on fire")
 
 
-def test_the_message_of_a_run_that_converged_is_no_reason() -> None:
-    cells, found = rows({}, test_accuracy="", message="The gap is within the tolerance.")
-    choice = choose(SEARCH, cells, found, FACTS.rows)
-    assert choice.why_not == "no candidate could be judged: its runs have no accuracy or objective"
-
-
 def test_parts_of_unequal_size_count_by_their_rows() -> None:
     facts = DataInfo(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
     cells = [c for chain in plan.selection_chains(EXPERIMENT, DataSpec("x"), SEARCH, facts) for c in chain]

@@ -65,17 +65,6 @@ def test_a_log_goes_on_after_its_last_whole_event(tmp_path: Path, events: int) -
     assert found == ["before"] * events + ["after"]
 
 
-def test_another_header_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "runs.csv"
-    path.write_text("run_id,colour\na,blue\n")
-    with (
-        pytest.raises(ResultsError, match=r"runs.csv:1: the columns are not this version's"),
-        ResultsStore(tmp_path),
-    ):
-        pass
-    assert path.read_text() == "run_id,colour\na,blue\n"
-
-
 def older(path: Path, *lacking: str) -> list[list[str]]:
     """Make a runs.csv one that was written before there were some columns, and return its rows."""
     with path.open(newline="") as file:
@@ -161,11 +150,6 @@ def test_the_columns_are_those_agreed_on() -> None:
     """
     assert list(COLUMNS) == agreed.split()
     assert all(column.sentence.endswith(".") for column in COLUMNS.values())
-
-
-def test_a_row_refuses_a_column_that_does_not_exist() -> None:
-    with pytest.raises(TypeError, match="colour"):
-        row("a", colour="blue")
 
 
 def test_a_row_is_plain_json() -> None:
