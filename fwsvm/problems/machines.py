@@ -104,7 +104,7 @@ class KernelModel:
             found = precomputed.decision(self.support, self.pair_weights(), X) + self.biases
             return _of_finite_rows(found, X)
         one = self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None]
-        return _decisions(*one, X, threads)[0]
+        return _decisions(*one, X, threads)[0].T
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
@@ -124,7 +124,7 @@ def _decisions(
     X: RowMatrix,
     threads: int,
 ) -> np.ndarray:
-    """Return decision values of machines that share support vectors, shape (machines, t, pairs).
+    """Return decision values of machines that share support vectors, shape (machines, pairs, t).
 
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
     K - 1), biases (machines, pairs).
@@ -137,7 +137,7 @@ def _decisions(
     """
     refuse_other_width(X, support.shape[1])
     vectors, ends, K = as_rows(support), np.concatenate([[0], np.cumsum(counts)]), len(counts)
-    decisions = np.tile(biases[:, None], (1, X.shape[0], 1))
+    decisions = np.repeat(biases[:, :, None], X.shape[0], axis=2)  # what is added to a pair lies together
     pairs = list(combinations(range(K), 2))
     for some in blocks(X, DECIDED):
         given = as_rows(X[some])
@@ -149,9 +149,9 @@ def _decisions(
             mine = [p for p, pair in enumerate(pairs) if c in pair]
             which = np.arange(ends[c], ends[c + 1])
             weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), len(biases) * (K - 1))
-            sums = weighted_sums(kernel, sources, which, weights, rows, threads)
-            sums = sums.reshape(rows.height, len(biases), K - 1).swapaxes(0, 1)
-            decisions[:, some, mine] += sums
+            sums = np.ascontiguousarray(weighted_sums(kernel, sources, which, weights, rows, threads).T)
+            for pair, added in zip(mine, sums.reshape(len(biases), K - 1, -1).swapaxes(0, 1), strict=True):
+                decisions[:, pair, some] += added
     return decisions
 
 
@@ -210,7 +210,8 @@ def decisions_together(
     support = stacked([machine.support for machine in machines])[firsts[order]]
     counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
     biases = np.stack([machine.biases for machine in machines])
-    return list(_decisions(first.kernel, support, counts, coefficients, biases, X, threads))
+    found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads)
+    return [each.T for each in found]
 
 
 def votes(decision: np.ndarray, K: int) -> np.ndarray:
