@@ -39,7 +39,7 @@ def experiment(name: str, method: str, sample: dict[str, int]) -> tuple[dict[str
     from fwsvm.experiments.experiment import DataSpec
     from fwsvm.kernels.kernel import family
 
-    data = samples.load(DataSpec(name, test_fraction=0.3, **sample))
+    data = samples.load(DataSpec(name, None, sample.get("rows"), sample.get("test_rows"), 0.3))
     D = 1.0 / (2.0 * family("rbf").width("paper")[1].gamma(data.train.X))
     rows = data.train.rows * (FOLDS - 1) / FOLDS
     search = {
