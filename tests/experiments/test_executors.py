@@ -133,18 +133,6 @@ def test_a_worker_that_does_not_answer_an_interrupt_is_killed(monkeypatch: pytes
     assert [(record.status, record.row["objective"]) for record in found] == [("interrupted", None)]
 
 
-def test_what_delivery_raises_ends_the_workers() -> None:
-    workers = Workers(2, Resources())
-
-    def refuse(_record: Record) -> None:
-        raise RuntimeError("no room")
-
-    with pytest.raises(RuntimeError, match="no room"):
-        workers.run([[cell(0.1)], [cell(1e-12)]], refuse, Killer(cell(0.1), 0), at_once=2)
-    workers.close()
-    assert not multiprocessing.active_children()
-
-
 def test_a_record_that_is_being_delivered_is_not_interrupted_too() -> None:
     """Ctrl-C while a row is written: it is whole, and the run is not told of as interrupted besides."""
     told: list[Record] = []

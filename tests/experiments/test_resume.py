@@ -14,7 +14,6 @@ from fwsvm.cli import main
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
 from fwsvm.results.agreement import differing
-from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
 from tests.experiments import cells
@@ -155,21 +154,3 @@ def test_a_run_that_a_clock_cut_short_passes_nothing_on(method: str) -> None:
     assert [record.status for record in cut] == [Status.CONVERGED, Status.TIME_LIMIT, Status.CONVERGED]
     assert cut[2].row["shared"], "it starts where the first ended"
     assert cut[2].row["iterations"] != whole[2].row["iterations"]
-
-
-def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sums of a certificate are rounded by what else is in them, so that must not be up to a clock."""
-    every = chain("swap-2o", 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-    certify = paths.CPath.certify
-    together: list[int] = []
-    monkeypatch.setattr(
-        paths.CPath, "certify", lambda self, runs: (together.append(len(runs)), certify(self, runs))[1]
-    )
-    quick = made(every)
-    ticks = iter(range(10**9))
-    monkeypatch.setattr("time.perf_counter", lambda: 1000.0 * next(ticks))
-    monkeypatch.setattr(paths, "perf_counter", lambda: 1000.0 * next(ticks))
-    slow = made(every)
-    assert together == [6, 6]
-    for one, other in zip(quick, slow, strict=True):
-        assert not differing(csv_fields(one.row), csv_fields(other.row))

@@ -1,7 +1,6 @@
 """A trained machine is kept, with its certificate, where its rows cannot be predicted; what is lacking is said."""
 
 import contextlib
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,19 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from scipy import sparse
 
 from fwsvm.cli import main
-from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
-from fwsvm.experiments import cluster_training, probability, run
+from fwsvm.experiments import run
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.plan import SELECT
 from fwsvm.experiments.run import Resources, run_cells
 from fwsvm.problems import machines, model_files
 from fwsvm.solvers import Settings, Status
-from tests.distributed.inline import table_of
 from tests.experiments import cells
 
 NO_ROOM = "predicting rows would take 9 MiB of memory; predict fewer rows at a time"
@@ -72,22 +67,6 @@ def test_a_run_of_a_search_is_an_error_without_the_accuracy_that_it_is_for(no_ro
     assert f"The test accuracy could not be computed: {NO_ROOM}." in found.row["message"]
 
 
-def test_a_grid_does_not_train_again_what_it_could_not_predict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_room: None
-) -> None:
-    (tmp_path / "kept.yaml").write_text(GRID)
-    words = ("grid", "kept.yaml", "--offline", "--threads", "1", "--out", "out")
-    with contextlib.chdir(tmp_path):
-        assert fwsvm(*words).exit_code == 0
-        before = Path("out/runs.csv").read_text()
-        monkeypatch.setattr(run, "run_chain", raising(AssertionError("trained again")))
-        assert fwsvm(*words).exit_code == 0
-        assert Path("out/runs.csv").read_text() == before
-    (row,) = csv.DictReader(before.splitlines())
-    assert (row["status"], row["certified"], row["test_accuracy"]) == ("converged", "true", "")
-    assert f"The test accuracy could not be computed: {NO_ROOM}." in row["message"]
-
-
 def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
     """Make these calls of `run.accuracy`, counted from 1, run out of memory."""
     real, made = run.accuracy, []
@@ -114,33 +93,6 @@ def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.Monkey
     right = np.dot(counts, [row["test_accuracy"] for row in (first, last)])
     assert said["accuracy"] == pytest.approx(right / sum(counts))
     assert len(said["scores"]["f1"]["folds"]) == 2
-
-
-def test_a_fold_that_fails_leaves_the_machine_without_probabilities(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(probability, "fit", raising(UsageError("it would take 9 MiB of memory; do less")))
-    words = ("train", "wdbc", "--offline", "-m", "swap", "--probability", "--model", tmp_path / "m")
-    done = fwsvm(*words)
-    assert done.exit_code == 4
-    assert "Probabilities could not be computed: it would take 9 MiB of memory; do less." in done.stderr
-    assert model_files.read(tmp_path / "m").sigmoids is None
-
-
-def test_a_machine_of_a_cluster_whose_workers_are_gone_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost = "the connection to the cluster's scheduler was lost"
-    monkeypatch.setattr(cluster_training.cluster, "accuracy", raising(UsageError(lost)))
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), y)
-    test = LabelledRows(sparse.csr_array(X), y)
-    columns = {"dataset": "rows.svm", "data_sha256": "0" * 64}
-    remote = cluster_training.RemoteRows(table_of(tmp_path / "rows.svm"), test, columns)
-    result, row = run.run_one(remote, Settings("chunking", threads=1))
-    assert (row["status"], row["train_accuracy"], row["test_accuracy"] > 0.5) == ("converged", None, True)
-    assert f"The training accuracy could not be computed: {lost}." in result.message
 
 
 def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
