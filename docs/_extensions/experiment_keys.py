@@ -49,7 +49,7 @@ SENTENCES = {
     "lambda": "In place of C: lambda = 1 / (C rows).",
     "class_weight": "Factors of C for classes, `{1: 5, -1: 2}`, or `balanced`.",
     "stop": "Stopping rule; `relative` by default.",
-    "tolerance": "Tolerance of the stopping rule; 1e-3 by default.",
+    "tolerance": "Tolerance of the stopping rule; 1e-3 by default, and 0.1 in searches by exact kernel methods.",
     "search": "Whether simplex methods search all rows or a sample.",
     "protocol": "How simplex methods start, sample and stop.",
     "retries": "Samples without a violator before a sampled run stops.",

@@ -59,9 +59,6 @@ if TYPE_CHECKING:
 )
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster to run on, such as tcp://10.0.0.1:8786.")
 @click.option(
-    "--beside", is_flag=True, help="Run the reported runs in parallel, too; their times are less reliable."
-)
-@click.option(
     "--threads",
     type=click.IntRange(1, MOST_THREADS),
     metavar="N",
@@ -204,7 +201,6 @@ def _run(
     *,
     force: bool,
     fail_fast: bool,
-    beside: bool,
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm.analysis.summary import summary
@@ -221,16 +217,14 @@ def _run(
         work = [run for run in planned if run.state != "missing"]
         done = len(work) - sum(run.is_left for run in work)
         notices = [*store.notices, f"{experiment.name}{profile}: {describe(planned)}"]
-        if executor.slots > 1 and not beside:
+        if executor.slots > 1:
             notices.append(
                 f"{executor.slots} runs beside each other for the search; reported runs go one by one"
             )
-        if executor.slots == 1 and beside:
-            notices.append("--beside changes nothing: runs go one by one without --workers 2 or more")
         with RunsDisplay(len(work), done) as display:
             for notice in notices:
                 display.note(notice)
-            runner = Runner(experiment, known, store, executor, display, force, fail_fast, beside, reusable)
+            runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
             runner.run()
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
         click.echo(summary(folder, {cell.run_id for cell in runner.finals}), nl=False)

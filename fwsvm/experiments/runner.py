@@ -1,6 +1,6 @@
 """Running an experiment: the chains that are not finished, in order; each row is stored as soon as its run ends.
 
-For each data set the parameter search comes first, then the reported runs. By default these start cold and run one at a
+For each data set the parameter search comes first, then the reported runs. These start cold and run one at a
 time, so that their times are comparable. A chain of which a run is not finished begins again, and
 its rows replace those there.
 """
@@ -57,8 +57,6 @@ class Runner:
         Also repeat finished runs.
     fail_fast : bool
         Stop at the first run that fails.
-    beside : bool
-        Run the reported runs in parallel, too.
     reusable : mapping of run id to ReusableRun
         Finished runs of other folders, which are copied instead of run.
     finals : list of Cell
@@ -77,7 +75,6 @@ class Runner:
     reporter: Reporter
     force: bool = False
     fail_fast: bool = False
-    beside: bool = False
     reusable: Mapping[str, ReusableRun] = field(default_factory=dict)
     finals: list[Cell] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
@@ -117,7 +114,7 @@ class Runner:
                     chains += asked.chains
                     if asked.choice is not None and trial.selection is not None:
                         self._announce(trial.data.name, trial.selection, asked.choice)
-                self._run_chains(chains, at_once=slots if self.beside else 1)
+                self._run_chains(chains, at_once=1)
         except KeyboardInterrupt:
             self.interrupted = True
         except _FailFast:
