@@ -138,11 +138,11 @@ def grid(
     if dry_run:
         _list(experiment, folder, reusable, force=how["force"])
         return
-    known = _load_all(experiment, offline=offline)
     resources = Resources(threads, cache_mib, offline=offline)
     asked = " ".join([config, *(f"--only {condition}" for condition in conditions)])
     executor = _executor(resources, workers or experiment.workers, scheduler)
     try:
+        known = _load_all(experiment, offline=offline)
         code = _run(experiment, known, folder, executor, asked, reusable, **how)
     finally:
         executor.close()

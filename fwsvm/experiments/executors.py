@@ -229,6 +229,8 @@ class Workers(FuturesExecutor):
         self.grace_seconds = GRACE_SECONDS
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self.busy: list[Worker] = []
+        for _ in range(count):  # they get ready while the data is loaded here
+            self.idle.put(Worker.start())
 
     def shared(self, at_once: int) -> Resources:
         """Return the resources of each of so many runs in parallel."""
