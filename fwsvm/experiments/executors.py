@@ -229,8 +229,10 @@ class Workers(FuturesExecutor):
         self.grace_seconds = GRACE_SECONDS
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self.busy: list[Worker] = []
-        for _ in range(count):  # they get ready while the data is loaded here
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
+        for _ in range(count):  # they get ready while data is loaded here
             self.idle.put(Worker.start())
+        signal.signal(signal.SIGINT, before)
 
     def shared(self, at_once: int) -> Resources:
         """Return the resources of each of so many runs in parallel."""
