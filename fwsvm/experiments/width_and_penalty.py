@@ -15,7 +15,7 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.run import ChainRun, run_chain
-from fwsvm.experiments.validation import parts, refuse_more_folds
+from fwsvm.experiments.validation import SEARCH_TOLERANCE, parts, refuse_more_folds
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
@@ -23,9 +23,6 @@ from fwsvm.solvers.resolve import resolve
 
 PENALTIES = tuple(4.0**k for k in range(-2, 6))
 WIDTHS = (1.0, 4.0, 0.25, 16.0)  # times the width of the rule 1/(2D), in the order in which they are tried
-TOLERANCE = (
-    1e-2  # of the runs of the search: their accuracies are not known to a hundredth of their error bars
-)
 MOST_ROWS = 5000  # that a search uses; more rows change the choice little, and its time with their square
 
 
@@ -110,7 +107,7 @@ def choose_width_and_penalty(
     sample = replace(data, train=table, test=None)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
     gammas = [None] if middle is None else [middle * factor for factor in WIDTHS]
-    settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
+    settings = replace(settings, tolerance=SEARCH_TOLERANCE, final_gap=True)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     limit = None if seconds is None else lambda: deadline - time.monotonic()
     columns, tried, runs, interrupted = ColumnStore(), [], 0, False
@@ -139,7 +136,8 @@ def choose_width_and_penalty(
 
 
 def _has_ended(run: ChainRun) -> bool:
-    """Return whether a run ended by itself, not by the clock; raise what ended it otherwise."""
+    """Return whether a run ended by itself, not by the clock, and was judged; raise what ended it otherwise."""
     if run.error is not None:
         raise run.error
-    return run.result is not None and run.result.status is not Status.TIME_LIMIT
+    ended = run.result is not None and run.result.status is not Status.TIME_LIMIT
+    return ended and "test_accuracy" in run.columns
