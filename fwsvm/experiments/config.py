@@ -182,8 +182,6 @@ class _Trials:
             for each in fields(Settings)
             if each.name not in swept and keys.get(each.name)
         }
-        if isinstance(given.get("class_weight"), dict):
-            given["class_weight"] = weights_by_label(given["class_weight"])
         given |= {key: float(keys[key]) for key in ("first_level", "coef0") if key in keys}
         if limits.get("time_seconds") is not None:
             given["time_limit"] = float(limits["time_seconds"])
@@ -191,6 +189,8 @@ class _Trials:
         family = FAMILIES[METHODS[settings.method].family]
         varied = {field: self._values(key, keys[key]) for key, field in SWEPT.items() if key in keys}
         try:
+            if isinstance(settings.class_weight, dict):
+                settings = replace(settings, class_weight=weights_by_label(settings.class_weight))
             kernel = kernel_family(settings.kernel or family.default_kernel)
             # in a grid a width may be about some of the methods only: the others have one run, not one for each width
             for width, known in {"gamma": "gamma" in kernel.parameters, "sigma2": kernel.sigma2}.items():
@@ -226,10 +226,11 @@ class _Trials:
     def _named(self, said: str, keys: Keys) -> UsageError:
         """Return what is wrong with settings, at the line of the key that the sentence quotes or names."""
         known = {**keys, **keys.get("parameters", {}), **keys.get("kernel_parameters", {})}
-        words = re.findall(r"\w+", said.replace("-", "_"))
-        quoted = [key for key, value in known.items() if repr(key) in said or repr(value) in said]
+        words = {*re.findall(r"\w+", said.replace("-", "_").replace("class ", "class_weight "))}
+        texts = {key: value for key, value in known.items() if isinstance(value, str)}
+        quoted = [key for key in known if repr(key) in said or (key in texts and repr(texts[key]) in said)]
         key = next(iter([*quoted, *(key for key in known if key in words)]), "")
-        return self.file.error(said, key, known.get(key))
+        return self._error(said, key, known.get(key))
 
     def _error(self, said: str, key: str, value: Any) -> UsageError:
         return self.file.error(said, key, value)

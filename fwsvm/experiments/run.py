@@ -259,7 +259,11 @@ def run_chain(
     """
     codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
     announce_compiling()
-    path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
+    try:
+        path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
+    except Exception as error:  # noqa: BLE001 - it becomes rows
+        yield from (ChainRun(place, None, {}, error) for place in range(len(chain)))
+        return
     waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
     together: list[Run] = []  # of the next places, trained together
 
@@ -372,7 +376,7 @@ def run_cells(
             continue
         result, known = measured(rows, run.result, ("training",) if cell.role == FINAL else ())
         row = record.row(result, **more | known)
-        if cell.role != FINAL and row["test_accuracy"] is None and result.status.done:
+        if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
             row |= {"status": str(Status.ERROR)}  # it was made for that number alone
         yield Record(cell, row, result.trace)
         if result.status is Status.INTERRUPTED is not run.result.status:  # while rows were predicted

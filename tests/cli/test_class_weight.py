@@ -138,8 +138,8 @@ def test_an_experiment_compares_weights_of_classes(file, tmp_path):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("equal", "wrong.yaml:4: class_weight, unless it maps labels to weights, must be one of balanced"),
-        ("{1: -2}", "wrong.yaml:4: the weight of class '1' must be above 0, not -2"),
+        ("equal", "wrong.yaml:4: class_weight must be text matching regex '^balanced$', not 'equal'"),
+        ("{1: -2}", "wrong.yaml:4: class_weight[...] must be a number > 0.0"),
         ("{1: 2, '+1': 3}", "wrong.yaml:4: class '1' has two weights"),
     ],
 )
