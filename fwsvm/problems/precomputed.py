@@ -150,9 +150,10 @@ def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:
     beyond = np.abs(values - values.T) - UNEQUAL * size
     if beyond.max() > 0.0:
         i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
-        if places[i] == places[j]:
+        number = np.bincount(places).argmax()
+        if len(same := np.flatnonzero(places == number) + 1) > 1:
             raise DataError(
-                f"rows {i + 1} and {j + 1} have the same number, 0:{places[i]}; give each row its own"
+                f"rows {same[0]} and {same[1]} have the same number, 0:{number}; give each its own"
             )
         raise DataError(
             f"the kernel matrix is not symmetric: K({places[i]},{places[j]}) is {values[i, j]:.9g}, but "

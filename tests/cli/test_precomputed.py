@@ -112,4 +112,4 @@ def test_a_number_that_two_rows_have_is_named(files, tmp_path):
     lines[98] = lines[98].replace("0:99 ", "0:98 ")
     (tmp_path / "twice").write_text("".join(lines))
     said = run("train", tmp_path / "twice", "--kernel", "precomputed").stderr
-    assert "rows 98 and 99 have the same number, 0:98; give each row its own" in said
+    assert "rows 98 and 99 have the same number, 0:98; give each its own" in said
