@@ -64,7 +64,7 @@ def weighted_sums(
         kernel, own, own_sources = OfDistance(kernel), np.zeros_like(own), np.zeros_like(own_sources)
     if dense:
         return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
-    return _sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
+    return sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
 
 
 def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:
@@ -125,7 +125,7 @@ def _sums_of_dense(
     return out.T
 
 
-def _sums_of_sparse(
+def sums_of_sparse(
     kernel: Any,
     sources: Rows,
     own_sources: np.ndarray,
@@ -135,6 +135,7 @@ def _sums_of_sparse(
     own: np.ndarray,
     threads: int,
 ) -> np.ndarray:
+    """Do `weighted_sums` for sparse rows whose own terms are known, from products."""
     out = np.zeros((rows.height, weights.shape[1]))
     left_block = empty_left_block(sources)
     lines = np.zeros((weights.shape[1], WIDE))

@@ -91,12 +91,13 @@ def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     y, support = signs(qp), np.flatnonzero(alpha)
     h, signed = np.zeros(len(y)), alpha * y
     for some in pieces(qp.columns, support):
-        _add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h)
+        add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h)
     return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
 @njit
-def _add_lines(cached, lines, weights, out):
+def add_lines(cached, lines, weights, out):
+    """Add sum_c weights[c] cached[lines[c]] to ``out``."""
     for c in range(lines.size):
         k, weight = cached[lines[c]], weights[c]
         for t in range(out.size):

@@ -37,9 +37,12 @@ def optimum(X, y, C, **kernel):
 )
 @pytest.mark.parametrize(
     ("method", "parameters"),
-    [("wolfe", {}), ("wolfe", {"keep": "full"}), ("scs", GROWING), ("scs", {**GROWING, "test": "kept"}),
-     ("scs", {**GROWING, "test": "fresh", "last": "kept"}), ("scs", {**GROWING, "growth": "theory"})],
-)  # fmt: skip
+    [
+        ("wolfe", {}),
+        ("scs", GROWING),
+        ("scs", {**GROWING, "test": "kept", "growth": "theory", "last": "kept"}),
+    ],
+)
 def test_the_optimum_is_reached(method, parameters, C):
     X, y = drawn(300)
     found = train(method, X, y, C=C, gamma=0.2, parameters=parameters, max_iterations=1500)
@@ -61,51 +64,25 @@ def test_lambda_one_is_the_difference_of_the_class_means(method, kernel):
     assert found.model.decision(X)[:, 0] == pytest.approx(Q @ y / 150, abs=1e-3)
 
 
-@pytest.mark.parametrize("method", ["wolfe", "scs"])
-def test_the_euclidean_metric_ends_at_the_same_optimum(method):
-    X, y = drawn(80, seed=1)
-    euclid = {"parameters": {"metric": "euclid"}}
-    found = train(method, X, y, C=0.3, gamma=0.2, tolerance=5e-3, **euclid)
-    assert found.certified
-    assert found.objective <= optimum(X, y, 0.3, kernel="rbf", gamma=0.2)[1] * 1.01
-    # kernel values of 1e-6: subgradients are short far from the optimum, where hinge losses are 1/2
-    y = np.repeat([1.0, -1.0], 50)
-    found = train(method, 1e-3 * y[:, None], y, C=5000.0, kernel="linear", tolerance=1e-3, **euclid)
-    assert found.certified
-    assert found.objective == pytest.approx(0.75, rel=2e-3)  # w = 500: lambda/2 w^2 + 1/2 with lambda = 2e-6
-
-
 def test_pegasos_comes_near_the_optimum():
     X, y = drawn(200)
-    for parameters in ({"averaging": True}, {"averaging": True, "projection": True, "batch": 4}):
-        found = train("pegasos", X, y, lambda_=0.05, gamma=0.2, parameters=parameters, max_iterations=20_000)
-        lower, upper = optimum(X, y, 1 / (0.05 * 200), kernel="rbf", gamma=0.2)
-        assert lower * (1 - 1e-9) <= found.objective <= 1.01 * upper
-        assert found.gap_kind == "exact"
-        assert found.dual <= upper
+    found = train("pegasos", X, y, lambda_=0.05, gamma=0.2, max_iterations=40_000)
+    lower, upper = optimum(X, y, 1 / (0.05 * 200), kernel="rbf", gamma=0.2)
+    assert lower * (1 - 1e-9) <= found.objective <= 1.02 * upper
+    assert found.gap_kind == "exact"
+    assert found.dual <= upper
 
 
-@pytest.mark.parametrize("batch", [1, 3, 70])
-def test_steps_of_pegasos_are_multiples_of_one_over_lambda_t(batch):
-    """Figure 1 of the paper: each violator met adds y / (lambda t batch) in the end, whenever it was met."""
+def test_steps_of_pegasos_are_multiples_of_one_over_lambda_t():
+    """Figure 3 of the paper: each violator met adds y / (lambda t) in the end, whenever it was met."""
     X, y = drawn(60)
     given = {"lambda_": 0.05, "gamma": 0.2, "tolerance": 1e-6, "max_iterations": 150}
-    found = train("pegasos", X, y, parameters={"batch": batch}, **given)
-    counts = np.abs(found.model.coefficients[:, 0]) * 0.05 * 150 * batch
+    found = train("pegasos", X, y, **given)
+    counts = np.abs(found.model.coefficients[:, 0]) * 0.05 * 150
     np.testing.assert_allclose(counts, counts.round(), atol=1e-6)
-    assert 0 < counts.sum() <= 150 * batch * (1 + 1e-9)
-    first = train("pegasos", X, y, parameters={"batch": batch}, **given | {"max_iterations": 1})
+    assert 0 < counts.sum() <= 150 * (1 + 1e-9)
+    first = train("pegasos", X, y, **given | {"max_iterations": 1})
     assert np.abs(first.model.coefficients).sum() == pytest.approx(1 / 0.05)  # all rows violate at w = 0
-
-
-@pytest.mark.parametrize("averaging", [False, True])
-def test_projections_keep_pegasos_in_the_ball(averaging):
-    X, y = drawn(60)
-    for lam in (0.05, 1e-7):  # the product of all projections of the second is beyond double precision
-        parameters = {"batch": 1, "projection": True, "averaging": averaging}
-        found = train("pegasos", X, y, lambda_=lam, gamma=0.2, parameters=parameters, max_iterations=2000)
-        S, v = found.model.support, found.model.coefficients[:, 0]
-        assert v @ naive.gram("rbf", S, S, 0.2) @ v <= 1 / lam * (1 + 1e-9)
 
 
 @each_method
@@ -161,13 +138,8 @@ def test_the_papers_rules_stop():
     [
         ("scs", {"eta1": 1.5}, "eta1"),
         ("scs", {"factor": 1.0}, "factor"),
-        ("scs", {"least_radius": 2.0}, "least_radius"),
-        ("scs", {"first": 0}, "first"),
-        ("scs", {"doubt": -1.0}, "doubt of at least 0"),
         ("wolfe", {"m1": 0.6}, "m1"),
         ("wolfe", {"n": 1.0}, "n > 1"),
-        ("wolfe", {"keep": "full", "size": 1}, "size"),
-        ("pegasos", {"batch": 0}, "batch"),
     ],
 )
 def test_constants_that_make_no_sense_are_refused(method, given, words):

@@ -1,15 +1,14 @@
 """Methods for the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
 
-sample         the rows drawn, and kernel sums over them, from a stored matrix or recomputed
-state          the incumbent, direction and subgradient; value, subgradient and dual bound on a sample
-descent        one iteration: direction and line search
+descent        one iteration on a sample: subgradient, direction and line search
+sample         the rows drawn, and kernel sums over them
 run            what all methods share, and what a point is worth
 wolfe, scs, pegasos     a method each, with its parameters and loop
 one_pass       the step of pegasos once for each row of a portion, from any machine of this problem
 """
 
 from fwsvm.solvers.registry import FAMILIES, Family
-from fwsvm.solvers.stochastic.run import begin, certify
+from fwsvm.solvers.stochastic.run import certify
 
 FAMILIES["stochastic"] = Family(
     name="stochastic",
@@ -19,7 +18,7 @@ FAMILIES["stochastic"] = Family(
     stops=("relative", "eps"),
     multiclass="one-vs-one",
     # every run is cold and computes its own kernel values: nothing is taken over
-    start=lambda problem, rule, resolved, start=None, _=None: begin(rule, problem, resolved),
+    start=lambda problem, rule, resolved, start=None, _=None: rule.start(problem, resolved),
     certify=certify,
     iteration_cap=100_000,
     goes_on=False,

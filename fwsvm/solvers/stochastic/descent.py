@@ -1,8 +1,11 @@
 """One iteration of Wolfe's method, and of SCS on its current sample: subgradient, direction, step length.
 
-The direction is minus the shortest vector of a set of subgradients (004 eq. 5; Wolfe 1975): of the last direction and
-the new subgradient, which is conjugate gradients where f is quadratic, or of every subgradient since the last reset
-(`Bundle`).
+The objective on a sample of n rows with kernel matrix Q is 004 problem (3),
+
+    f(alpha) = lambda/2 alpha' Q alpha + 1/n sum_i max(0, 1 - w_i (Q alpha)_i).
+
+The direction is minus the shortest vector between the last direction and a new subgradient (004 eq. 5; Wolfe 1975),
+which is conjugate gradients where f is quadratic. Lengths are those of the kernel's space, c' Q c.
 
 The line search is the strong Wolfe line search within a ball (004 eq. 6 and Algorithm 2):
 
@@ -14,229 +17,102 @@ at a kink the slope may jump across R. In the first case the step goes to the bo
 that was tried.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.stochastic.state import (
-    StochasticState,
-    along_line,
-    dot,
-    evaluate_incumbent,
-    inner_product,
-    list_margin_changes,
-    raise_lower_bound,
-    subgradient,
-)
+from fwsvm.problems.hinge import box_dual
 from fwsvm.solvers.tuning import SHORT_FRACTION
 
-
-class Bundle:
-    """Subgradients since the last reset, whose shortest combination makes d_k = -Nr(conv G_k).
-
-    It is reset on request, when it is full, and when the path of the points is longer than ``budget``: a subgradient
-    from far away carries little information about f here (Wolfe 1975).
-
-    Parameters
-    ----------
-    size : int, subgradients that it holds
-    capacity : int, rows
-    budget : float
-    """
-
-    def __init__(self, size: int, capacity: int, budget: float) -> None:
-        self.g, self.Q_g, self.inside, self.Q_inside = np.zeros((4, size, capacity))
-        self.products = np.zeros((size, size))
-        self.used, self.path, self.budget = 0, 0.0, budget
-
-    def turn(self, s: StochasticState) -> None:
-        """Set d, Q d, u and Q u from the new subgradient, and from earlier ones unless ``now.fresh``."""
-        now = s.now[0]
-        self.path += (now["step"] if now["step"] > 0.0 else now["at"]) * np.sqrt(max(now["length2"], 0.0))
-        if now["fresh"] or self.used == len(self.g) or self.path > self.budget:
-            self.used, self.path = 0, 0.0
-        k, self.used = self.used, self.used + 1
-        self.g[k], self.Q_g[k], self.inside[k], self.Q_inside[k] = s.g, s.Q_g, s.inside, s.Q_inside
-        some = slice(self.used)
-        self.products[k, some] = self.products[some, k] = self.g[some] @ (s.g if s.euclid else s.Q_g)
-        weights = shortest(self.products[some, some])
-        s.d[:], s.Q_d[:] = -weights @ self.g[some], -weights @ self.Q_g[some]
-        s.u[:], s.Q_u[:] = weights @ self.inside[some], weights @ self.Q_inside[some]
-
-
-def shortest(products: np.ndarray) -> np.ndarray:
-    """Return the convex weights (k,) of the shortest vector, given all inner products (k, k).
-
-    The multiple of a weight vector v >= 0 that is least in |sum_i v_i g_i|^2 + (sum v - 1)^2 is that of these weights.
-    """
-    scale = float(products.diagonal().max())
-    values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
-    return np.asarray(found / found.sum())
-
-
-@njit
-def weight_of_last(dd, dg, gg):
-    """Return lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5): |d|^2, <d, g>, |g|^2 in."""
-    apart = dd + 2.0 * dg + gg
-    return min(max((gg + dg) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
-
-
-@njit
-def turn_two(s):
-    """Set d, Q d, u and Q u to -Nr({-d_{k-1}, g_k}), or to -g_k where ``now.fresh``."""
-    now = s.now[0]
-    n, last = now.rows, 0.0
-    if now.fresh == 0:
-        last = weight_of_last(
-            inner_product(s, s.d, s.d, s.Q_d), inner_product(s, s.g, s.d, s.Q_d), now.gradient2
-        )
-    now.last = last
-    for i in range(n):
-        s.d[i] = last * s.d[i] - (1.0 - last) * s.g[i]
-        s.u[i] = last * s.u[i] + (1.0 - last) * s.inside[i]
-    for first, end in ((0, n), (s.w.size, s.w.size + now.tested)):
-        for i in range(first, end):
-            s.Q_d[i] = last * s.Q_d[i] - (1.0 - last) * s.Q_g[i]
-            s.Q_u[i] = last * s.Q_u[i] + (1.0 - last) * s.Q_inside[i]
-
-
-@njit
-def carry_direction(s, old, which, added):
-    """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
-
-    d = -lambda a + W u / n for a mean a of points and a mean u of ``inside``. Over the grown sample u of a new row is
-    its ``inside`` at the incumbent, and 1/n is smaller. Without this d fits the rows of the smaller sample.
-
-    Parameters
-    ----------
-    which : ndarray of int, shape (j,), the new rows inside their margins
-    added : ndarray, like a product, sum_j w_j k(x_j, .) over them
-    """
-    now = s.now[0]
-    n = now.rows
-    share = 1.0 / n - 1.0 / old
-    for i in range(n):
-        s.d[i] += share * s.w[i] * s.u[i]
-    for first, end in ((0, n), (s.w.size, s.w.size + now.tested)):
-        for i in range(first, end):
-            s.Q_d[i] += share * s.Q_u[i] + added[i] / n
-            s.Q_u[i] += added[i]
-            s.Q_inside[i] += added[i]
-    for i in which:
-        s.d[i] += s.w[i] / n
-        s.u[i] = s.inside[i] = 1.0
-
-
+#: The vectors of a descent: the incumbent, the direction, w_i of the rows inside their margins at the last subgradient,
+#: and its mean over the subgradients that make up the direction, which is a dual candidate.
+ALPHA, DIRECTION, INSIDE, DUAL = range(4)
 MAX_TRIALS = 60  # halvings that a double has room for
 
 
-class Constants(NamedTuple):
-    """0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2."""
-
-    m1: float
-    m2: float
-    n: float
-
-
-def checked_constants(rule: Any) -> Constants:
-    """Return a rule's constants for the line search; `UsageError` unless 0 < m1 < m2 < 1/2 and n > 1."""
-    if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
-        raise UsageError(
-            f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
-        )
-    return Constants(rule.m1, rule.m2, rule.n)
-
-
-@njit
-def line_search(constants, s):
-    """Set ``now.step`` to t_k, or to 0 where no t above b/n is in L, and ``now.value_after``.
-
-    b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound phi' >= -|d|^2 + t lambda d' Q d is not
-    negative, whatever the hinge losses. ``now.ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a
-    null step takes its subgradient there.
-    """
-    now = s.now[0]
-    n = now.rows
-    linear = s.lam * dot(n, s.alpha, s.Q_d)
-    now.curvature = s.lam * dot(n, s.d, s.Q_d)
-    size2 = now.length2
-    start, _ = along_line(s, 0.0, linear)
-    longest = min(now.ball / np.sqrt(size2), size2 / now.curvature)
-    low, high, t = 0.0, longest, longest
-    best, lowest = 0.0, start
-    for _ in range(MAX_TRIALS):
-        now.trials += 1
-        value, slope = along_line(s, t, linear)
-        decreases = value - start <= -constants.m1 * t * size2
-        if decreases and value < lowest:
-            best, lowest = t, value
-        if decreases and slope < 0.0 and (slope >= -constants.m2 * size2 or t == longest):
-            best, lowest = t, value
-            break
-        if decreases and slope < 0.0:
-            low = t
-        else:
-            high = t
-        t = 0.5 * (low + high)
-        if t <= longest / constants.n or high - low <= 1e-12 * longest:
-            break
-    now.step = best
-    now.value_after = now.value + (lowest - start)
-    now.ahead = 0.0 if best > 0.0 else high
-
-
-@njit
-def measure_direction(s):
-    """Set ``now.length2``, and raise the lower bound by the dual value of the combination that d is."""
-    now = s.now[0]
-    now.fresh = 0
-    now.length2 = inner_product(s, s.d, s.d, s.Q_d)
-    raise_lower_bound(s)
-
-
-@njit
-def is_short(s, eps):
-    """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
-
-    In the kernel's space f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean lengths
-    have no such bound: d is compared with g, which is as long as d after a reset, where ``eps`` alone counts.
-    """
-    now = s.now[0]
-    least = (
-        SHORT_FRACTION * now.gradient2 if s.euclid else 2.0 * s.lam * SHORT_FRACTION * (now.value - now.lower)
-    )
-    return now.length2 <= max(eps * eps, least)
-
-
-@njit
-def reset_direction(s):
-    """Reset: the next direction is -g at the incumbent."""
-    now = s.now[0]
-    now.fresh, now.ahead = 1, 0.0
-    now.resets += 1
-
-
 class Descent:
-    """The iteration on a sample.
+    """The incumbent, the direction and the iteration on a sample, which may grow.
+
+    Each vector holds its n coefficients over the sample, then its kernel products at the n rows, then its products at
+    the rows of a test sample. All three are the same linear combinations.
 
     Parameters
     ----------
-    bundle : Bundle or None, for the last direction and the new subgradient
-    constants : Constants, of the line search
-    state : StochasticState
-    sums : RecomputedSums or StoredMatrixSums, over the sample at its own rows and those of a test sample
+    lam : float, lambda
+    rule : Scs or Wolfe, with the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
     eps : float, the length of a subgradient below which it counts as 0
+    products : callable (which (j,), weights (j,)) -> ndarray
+        sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample. No method of the run that
+        owns this object: a cycle keeps its memory.
+
+    Attributes
+    ----------
+    w : ndarray of float64, shape (n,), labels +1 or -1
+    vectors : ndarray of float64, shape (4, 2 n + tested)
+    square, value : float, alpha' Q alpha and f at the incumbent
+    lower : float, the best lower bound on min f found on this sample
+    best_dual : ndarray, shape (n,), the dual candidate in [0, 1] that gives it
+    length2 : float, |d|^2
+    ball : float, how far a step may go
+    step : float, t, 0 where the line search found none
+    value_after : float, f(alpha + t d)
+    ahead : float, the next subgradient is taken at alpha + ahead d
+    resets, trials : int, directions thrown away and step lengths tried
     """
 
     def __init__(
-        self, bundle: Bundle | None, constants: Constants, state: StochasticState, sums: Any, eps: float
+        self, lam: float, rule: Any, eps: float, products: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> None:
-        self.bundle, self.constants, self.state, self.sums, self.eps = bundle, constants, state, sums, eps
+        if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
+            raise UsageError(
+                f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
+            )
+        self.lam, self.eps, self.products = lam, eps, products
+        self.m1, self.m2, self.shortest = rule.m1, rule.m2, 1.0 / rule.n
+        self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
+        self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
+        self.length2 = self.step = self.value_after = self.ahead = 0.0
+        self.fresh, self.resets, self.trials = True, 0, 0
+
+    # ---------------------------------------------------------------- the sample
+
+    def grow(self, w: np.ndarray, added: np.ndarray, tested: np.ndarray) -> None:
+        """Append rows with labels w (r,) and zero coefficients to the sample.
+
+        ``added`` (4, r) and ``tested`` (4, t) are the vectors' products at them and at the test sample.
+        """
+        n = len(self.w)
+        self.w = np.concatenate([self.w, w])
+        self.vectors = np.hstack(
+            [self.vectors[:, :n], np.zeros((4, len(w))), self.vectors[:, n : 2 * n], added, tested]
+        )
+        self.lower = -np.inf  # f is another function now
+        self.best_dual = np.zeros(len(self.w))
+
+    def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows where any vector has a coefficient, (j,), and the coefficients there, (4, j)."""
+        every = self.vectors[:, : len(self.w)]
+        used = np.flatnonzero(every.any(axis=0))
+        return used, every[:, used]
+
+    def carry(self, old: int) -> None:
+        """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
+
+        d = -lambda a + u / n for a mean a of points and the dual vector u. Over the grown sample u of a new row is its
+        ``inside`` at the incumbent, and 1/n is smaller. Without this d fits the rows of the smaller sample.
+        """
+        n, v = len(self.w), self.vectors
+        new = old + np.flatnonzero(self.w[old:] * v[ALPHA, n + old : 2 * n] < 1.0)
+        added = np.zeros(v.shape[1])
+        added[new], added[n:] = self.w[new], self.products(new, self.w[new])
+        v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
+        v[DUAL] += added
+        v[INSIDE] += added
+
+    # ---------------------------------------------------------------- the iteration
 
     def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
@@ -244,54 +120,116 @@ class Descent:
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
         optimum. So the direction is reset to -g at the incumbent and tested again.
         """
-        s = self.state
-        evaluate_incumbent(s)
-        self.aim()
-        if is_short(s, self.eps):
-            reset_direction(s)
-            self.aim()
-            if is_short(s, self.eps):
-                s.now["step"] = 0.0
+        n, alpha = len(self.w), self.vectors[ALPHA]
+        self.square = float(alpha[:n] @ alpha[n : 2 * n])
+        self.value = 0.5 * self.lam * self.square + float(self.losses().mean())
+        self._aim()
+        if self._is_short():
+            self.fresh, self.ahead = True, 0.0
+            self.resets += 1
+            self._aim()
+            if self._is_short():
+                self.step = 0.0
                 return True
-        line_search(self.constants, s)
+        self._search()
         return False
 
-    def aim(self) -> None:
-        """Set g and d for the point ahead."""
-        s = self.state
-        list_margin_changes(s)
-        flips = int(s.now["flips"][0])
-        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside)
-        subgradient(s)
-        if s.euclid:
-            n = int(s.now["rows"][0])
-            self._add(np.arange(n), s.g[:n], s.Q_g)
-        if self.bundle is None:
-            turn_two(s)
-        else:
-            self.bundle.turn(s)
-        measure_direction(s)
+    def losses(self) -> np.ndarray:
+        """Return the hinge loss of each row at the incumbent, (n,)."""
+        n = len(self.w)
+        return np.maximum(0.0, 1.0 - self.w * self.vectors[ALPHA, n : 2 * n])
 
-    def carry(self, old: int) -> None:
-        """Make the last direction one of the sample, which has grown from ``old`` rows."""
-        s, n = self.state, int(self.state.now["rows"][0])
-        which, added = old + np.flatnonzero(s.w[old:n] * s.Q_alpha[old:n] < 1.0), np.zeros(len(s.Q_d))
-        self._add(which, s.w[which], added)
-        carry_direction(s, old, which, added)
+    def move(self) -> None:
+        """Take the step."""
+        self.square, self.value = self.square_after(), self.value_after
+        self.vectors[ALPHA] += self.step * self.vectors[DIRECTION]
 
-    def _add(self, which: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
-        """Add sum_j weights[j] k(s_which[j], .) at the rows of the sample, and of the test sample."""
-        capacity, n, tested = (
-            len(self.state.w),
-            int(self.state.now["rows"][0]),
-            int(self.state.now["tested"][0]),
-        )
-        outs = [out[None, :n], out[None, capacity : capacity + tested]]
-        self.sums.add(which, weights[None], outs if tested else outs[:1])
+    def square_after(self) -> float:
+        """Return alpha' Q alpha after the step."""
+        alpha, d = self.vectors[[ALPHA, DIRECTION]]
+        return self.square + 2.0 * self.step * self._inner(alpha, d) + self.step**2 * self.length2
+
+    def gap_closed(self, goal: float) -> bool:
+        """Return whether the gap on the sample is within ``goal`` times the value."""
+        return self.value - self.lower <= goal * self.value
+
+    def _inner(self, one: np.ndarray, other: np.ndarray) -> float:
+        n = len(self.w)
+        return float(one[:n] @ other[n : 2 * n])
+
+    def _aim(self) -> None:
+        """Set g for the point ahead, d = -Nr({-d, g}), and the lower bound."""
+        n, v, d = len(self.w), self.vectors, self.vectors[DIRECTION]
+        point = v[ALPHA] + self.ahead * d
+        inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
+        flipped = np.flatnonzero(inside != v[INSIDE, :n])
+        if len(flipped):
+            v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
+            v[INSIDE, :n] = inside
+        g = self.lam * point - v[INSIDE] / n
+        gradient2, last = self._inner(g, g), 0.0
+        if not self.fresh:
+            # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
+            across = self._inner(g, d)
+            apart = self._inner(d, d) + 2.0 * across + gradient2
+            last = min(max((gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
+        v[DIRECTION] = last * d - (1.0 - last) * g
+        v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
+        self.fresh, self.length2 = False, self._inner(d, d)
+        u, square = np.abs(v[DUAL, :n]), self._inner(v[DUAL], v[DUAL])
+        lower = box_dual(float(u.sum()) / n, square / (self.lam * n * n), float(u.max()))
+        if lower > self.lower:
+            self.lower, self.best_dual = lower, u
+
+    def _is_short(self) -> bool:
+        """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
+
+        f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be.
+        """
+        least = 2.0 * self.lam * SHORT_FRACTION * (self.value - self.lower)
+        return self.length2 <= max(self.eps * self.eps, least)
+
+    def _search(self) -> None:
+        """Set ``step`` to t, or to 0 where no t above b/n is in L, and ``value_after``.
+
+        b = min(delta / |d|, 1 / lambda): beyond the second bound the slope, at least (t lambda - 1) |d|^2, is not
+        negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes its
+        subgradient there.
+        """
+        n, size2 = len(self.w), self.length2
+        at, along = self.vectors[[ALPHA, DIRECTION], n : 2 * n]
+        linear, curvature = self.lam * self._inner(*self.vectors[[ALPHA, DIRECTION]]), self.lam * size2
+        longest = min(self.ball / np.sqrt(size2), 1.0 / self.lam)
+        start, _ = _along_line(self.w, at, along, linear, curvature, 0.0)
+        low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
+        for _ in range(MAX_TRIALS):
+            self.trials += 1
+            value, slope = _along_line(self.w, at, along, linear, curvature, t)
+            decreases = value - start <= -self.m1 * t * size2
+            if decreases and value < lowest:
+                best, lowest = t, value
+            if decreases and slope < 0.0 and (slope >= -self.m2 * size2 or t == longest):
+                best, lowest = t, value
+                break
+            low, high = (t, high) if decreases and slope < 0.0 else (low, t)
+            t = 0.5 * (low + high)
+            if t <= self.shortest * longest or high - low <= 1e-12 * longest:
+                break
+        self.step, self.value_after = best, self.value + (lowest - start)
+        self.ahead = 0.0 if best > 0.0 else high
 
 
-@njit
-def gap_closed(s, goal):
-    """Return whether the gap on the sample is within ``goal`` times the value."""
-    now = s.now[0]
-    return now.value - now.lower <= goal * now.value
+@njit(fastmath={"reassoc", "contract"})
+def _along_line(w, at, along, linear, curvature, t):
+    """Return phi(t) = f(alpha + t d) less f's quadratic part at alpha, and its slope.
+
+    ``at`` and ``along`` are Q alpha and Q d, (n,). At a kink the slope is that to the right: rows at margin 1 are not
+    inside.
+    """
+    hinge = slope = 0.0
+    for i in range(w.size):
+        by = w[i] * along[i]
+        loss = 1.0 - (w[i] * at[i] + t * by)
+        hinge += max(loss, 0.0)
+        slope -= by if loss > 0.0 else 0.0
+    return t * (linear + 0.5 * t * curvature) + hinge / w.size, linear + t * curvature + slope / w.size

@@ -6,6 +6,7 @@ is the step of `fwsvm.solvers.stochastic.pegasos` for one row. It needs w and t 
 machine of the hinge problem, whichever method it came from. Nothing is proven: rows that are gone cannot be checked.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,9 +25,8 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
+from fwsvm.solvers.stochastic.pegasos import CONTROL, visit
 from fwsvm.status import Status
-
-UNPROVEN = "Each row was visited once, as it came; that proves no gap."
 
 
 def one_pass(
@@ -49,28 +49,21 @@ def one_pass(
     lam : float
     t : int, steps done before
     """
-    scale, gained = 1.0, np.zeros(rows.height)
-    before = np.zeros(rows.height)
+    b, now = rows.height, np.zeros(1, CONTROL)
+    now["t"], now["scale"] = t, 1.0 / (lam * t) if t else 0.0
+    joined, sums = np.zeros(b), np.zeros(b)
     if support.height:
-        which = np.arange(support.height)
-        before = weighted_sums(kernel, support, which, beta[:, None], rows, threads)[:, 0]
-    for first in range(0, rows.height, WIDE):
-        some = np.arange(first, min(first + WIDE, rows.height))
-        part, every = some_rows(rows, some), np.arange(len(some))
-        products, values = np.empty((len(some), len(some))), scale * before[some]
+        sources = np.arange(support.height)
+        sums = weighted_sums(kernel, support, sources, lam * t * beta[:, None], rows, threads)[:, 0]
+    for first in range(0, b, WIDE):
+        some = slice(first, min(first + WIDE, b))
+        part, every = some_rows(rows, np.arange(b)[some]), np.arange(b)[: some.stop - first]
+        products = np.empty((len(every), len(every)))
         kernel_matrix(kernel, part, every, every, products)
-        if len(joined := np.flatnonzero(gained)):
-            sources, which = some_rows(rows, joined), np.arange(len(joined))
-            values += weighted_sums(kernel, sources, which, gained[joined, None], part, threads)[:, 0]
-        for i, row in enumerate(some):
-            t += 1
-            violated, decay = y[row] * values[i] < 1.0, 1.0 - 1.0 / t
-            scale, values, gained = scale * decay, values * decay, gained * decay
-            if violated:
-                step = y[row] / (lam * t)
-                gained[row] = step
-                values += step * products[i]
-    return scale * beta, gained
+        if len(before := np.flatnonzero(joined)):
+            sums[some] += weighted_sums(kernel, rows, before, joined[before, None], part, threads)[:, 0]
+        visit(lam, now, y[some], sums[some], products, 0, len(every), joined[some])
+    return beta * t / (t + b), joined / (lam * (t + b))
 
 
 def after_one_pass(
@@ -89,19 +82,16 @@ def after_one_pass(
     """
     K, weights = len(model.classes), model.pair_weights()
     of_support = np.repeat(np.arange(K), model.counts)
+    classes, s = np.concatenate([of_support, codes]), len(of_support)
     support, rows = as_rows(model.support), as_rows(X)
-    coefficients = np.zeros((len(of_support) + len(codes), K - 1))
+    coefficients = np.zeros((len(classes), K - 1))
     for pair, (i, j) in enumerate(combinations(range(K), 2)):
-        old = np.flatnonzero((of_support == i) | (of_support == j))
-        new = np.flatnonzero((codes == i) | (codes == j))
+        places = np.flatnonzero((classes == i) | (classes == j))
+        old, new = places[places < s], places[places >= s] - s
         y = np.where(codes[new] == i, 1.0, -1.0)
         mine = some_rows(support, old), weights[old, pair], some_rows(rows, new), y
         found = np.concatenate(one_pass(model.kernel, *mine, lam, int(seen[i] + seen[j]), threads))
-        places = np.concatenate([old, len(of_support) + new])
-        first = np.concatenate([of_support[old], codes[new]]) == i
-        coefficients[places[first], j - 1] = found[first]
-        coefficients[places[~first], i] = found[~first]
-    classes = np.concatenate([of_support, codes])
+        coefficients[places, np.where(classes[places] == i, j - 1, i)] = found
     kept = np.flatnonzero(coefficients.any(axis=1))
     kept = kept[np.argsort(classes[kept], kind="stable")]
     return replace(
@@ -110,6 +100,15 @@ def after_one_pass(
         counts=np.bincount(classes[kept], minlength=K),
         coefficients=coefficients[kept],
     )
+
+
+#: What a result says of a point that nothing is proven about.
+UNPROVEN: dict[str, Any] = {
+    "status": Status.MAX_ITERATIONS,
+    "message": "Each row was visited once, as it came; that proves no gap.",
+    "gap_kind": "none",
+    "certified": False,
+} | dict.fromkeys(("objective", "gap", "relative_gap", "primal", "dual", "gap_error"), math.nan)
 
 
 def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
@@ -122,7 +121,7 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
     """
     resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
     regularisation(np.full(X.shape[0], resolved.C), "pegasos")
-    K, nan = len(classes), float("nan")
+    K = len(classes)
     pairs = K * (K - 1) // 2
     nothing = np.zeros((0, K - 1))
     model = KernelModel(
@@ -130,26 +129,18 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
     )
     return Result(
         model=model,
-        status=Status.MAX_ITERATIONS,
-        message=UNPROVEN,
         settings=resolved.as_columns(),
         subproblems=pairs,
-        objective=nan,
-        gap=nan,
-        relative_gap=nan,
-        gap_kind="none",
-        certified=False,
-        primal=nan,
-        dual=nan,
+        solved=pairs,
         support_vectors=0,
         iterations=0,
         steps=0,
         kernel_evaluations=0,
-        cache_hit_rate=nan,
+        cache_hit_rate=math.nan,
         compile_seconds=0.0,
         train_seconds=0.0,
         check_seconds=0.0,
-        solved=pairs,
+        **UNPROVEN,
     )
 
 
@@ -178,26 +169,16 @@ def after_portion(
     refuse_overflow(model.kernel, str(begun.settings["kernel"]), X)
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
     K = len(model.classes)
-    lam, threads = begun.settings["lambda"] * K / 2.0, settings.threads or 1
-    model = after_one_pass(model, X[order], codes[order], seen, lam, threads)
+    lam = begun.settings["lambda"] * K / 2.0
+    model = after_one_pass(model, X[order], codes[order], seen, lam, settings.threads or 1)
     visited = begun.iterations + (K - 1) * len(codes)
-    nan = float("nan")
     return replace(
         begun,
         model=model,
-        status=Status.MAX_ITERATIONS,
-        message=UNPROVEN,
-        objective=nan,
-        gap=nan,
-        relative_gap=nan,
-        gap_kind="none",
-        certified=False,
-        primal=nan,
-        dual=nan,
-        gap_error=nan,
         trace=(),
         support_vectors=int(model.counts.sum()),
         iterations=visited,
         steps=visited,
         train_seconds=begun.train_seconds + time.perf_counter() - started,
+        **UNPROVEN,
     )

@@ -1,29 +1,22 @@
 """wolfe: the conjugate subgradient method on all rows (004's benchmark; Wolfe 1975)."""
 
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm._memory import MIB
 from fwsvm.errors import UsageError
+from fwsvm.kernels.sparse_tiles import kernel_matrix
 from fwsvm.problems.binary import Binary
+from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import Bundle, Descent, checked_constants, gap_closed
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, begin, repeated
-from fwsvm.solvers.stochastic.sample import Sample, StoredMatrixSums
-from fwsvm.solvers.stochastic.state import Metric, empty_state, move, pad, radius_unit
+from fwsvm.solvers.stochastic.descent import ALPHA, Descent
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
+from fwsvm.solvers.stochastic.sample import picked_rows
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
-
-
-class Keep(Enum):
-    """Which subgradients make the next direction."""
-
-    TWO = "two"
-    FULL = "full"
 
 
 @register(
@@ -40,26 +33,19 @@ class Wolfe(NamedTuple):
 
     Parameters
     ----------
-    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter and needs far more iterations
-    keep : two (004 eq. 5: last direction and new subgradient), or full (all since the last reset)
-    size : subgradients that ``full`` holds before it starts again; 50: its inner problem stays the smaller
-        part
-    path : how far ``full`` goes before it starts again, in units of sqrt(2 / lambda), the distance from 0 within
-        which the minimiser lies; 0.1: of 0.1, 0.3, 1 and 3 it takes the fewest iterations on wdbc, heart-failure and
-        wine-quality-red
     m1 : enough decrease, in parts of |d|^2; 0.1 as is usual for Wolfe conditions
     m2 : enough increase of the slope; 0.4, m1 < m2 < 1/2 (004 Algorithm 2)
     n : steps below 1/n of the longest are null steps; 1e6: on all rows nothing but another subgradient can
         help
     """
 
-    metric: Metric = Metric.RKHS
-    keep: Keep = Keep.TWO
-    size: int = 50
-    path: float = 0.1
     m1: float = 0.1
     m2: float = 0.4
     n: float = 1e6
+
+    def start(self, problem: Binary, resolved: Resolved) -> "WolfeRun":
+        """Return the run on a two-class problem."""
+        return WolfeRun(self, problem, resolved)
 
 
 class WolfeRun(StochasticRun):
@@ -67,25 +53,24 @@ class WolfeRun(StochasticRun):
 
     def __init__(self, rule: Wolfe, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
-        needed = self.m * self.m * np.dtype(self.dtype).itemsize
+        m, every = self.m, np.arange(self.m)
+        needed = m * m * np.dtype(self.dtype).itemsize
         if needed > resolved.cache_bytes:
             raise UsageError(
-                f"wolfe keeps the kernel matrix of all {self.m} rows, {needed // MIB} MiB, but cache-mb is "
+                f"wolfe keeps the kernel matrix of all {m} rows, {needed // MIB} MiB, but cache-mb is "
                 f"{resolved.cache_mib}; raise it, take fewer rows (fwsvm subset), or use scs, which samples"
             )
-        if rule.size < 2 or not rule.path > 0:
-            raise UsageError(
-                f"a bundle needs a size of at least 2 subgradients, not {rule.size}, and a path longer than 0, "
-                f"not {rule.path}"
-            )
-        path = rule.path * radius_unit(self.lam, rule.metric)
-        bundle = None if rule.keep is Keep.TWO else Bundle(rule.size, self.m, path)
-        self.state = empty_state(self.m, self.lam, euclid=rule.metric is Metric.EUCLID)
-        sample = Sample(problem, resolved.kernel, self.dtype, np.arange(self.m))
-        sample.draw(self.m)
-        self.sums = StoredMatrixSums(resolved.kernel, sample, resolved.threads)
-        pad(self.state, problem.y, np.zeros((4, self.m)))
-        self.descent = Descent(bundle, checked_constants(rule), self.state, self.sums, self.eps)
+        Q: np.ndarray = np.empty((m, m), self.dtype)
+        rows = picked_rows(problem.X, every, self.dtype)
+        kernel_matrix(resolved.kernel, rows, every, every, Q, resolved.threads)
+
+        def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+            out = np.zeros(m)
+            add_lines(Q, which, weights, out)
+            return out
+
+        self.descent = Descent(self.lam, rule, self.eps, products)
+        self.descent.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
         self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
         self.iterations = 0
         self.stuck = False
@@ -100,18 +85,16 @@ class WolfeRun(StochasticRun):
         The incumbent moves with every t > 0. Where the line search finds none, alpha stays and the next
         subgradient is the one ahead, which no longer lets d descend: a null step.
         """
-        now = self.state.now[0]
-        vanishes = self.descent.propose()
-        if vanishes or gap_closed(self.state, self.goal):
+        now = self.descent
+        if now.propose() or now.gap_closed(self.goal):
             return False
-        value, lower = float(now["value"]), float(now["lower"])
-        if value < self.value * (1 - 1e-13) or lower > self.lower + 1e-13 * abs(self.lower):
-            self.value, self.lower, self.resets = value, lower, int(now["resets"])
-        self.stuck = now["resets"] - self.resets >= FRUITLESS_RESETS
+        if now.value < self.value * (1 - 1e-13) or now.lower > self.lower + 1e-13 * abs(self.lower):
+            self.value, self.lower, self.resets = now.value, now.lower, now.resets
+        self.stuck = now.resets - self.resets >= FRUITLESS_RESETS
         if self.stuck:
             return False
-        if now["step"] > 0.0:
-            move(self.state)
+        if now.step > 0.0:
+            now.move()
         self.iterations += 1
         return True
 
@@ -126,30 +109,22 @@ class WolfeRun(StochasticRun):
 
     def iterate(self) -> StochasticIterate:
         """Return alpha, and the value and the gap as tracked, over all rows."""
-        s, now = self.state, self.state.now[0]
+        now, alpha = self.descent, self.descent.vectors[ALPHA, : self.m].copy()
         return StochasticIterate(
             iterations=self.iterations,
-            objective=float(now["value"]),
-            gap=float(now["value"] - now["lower"]),
-            support_vectors=int(np.count_nonzero(s.alpha)),
+            objective=now.value,
+            gap=now.value - now.lower,
+            support_vectors=int(np.count_nonzero(alpha)),
             outcome=self.outcome_at(self.iterations),
             rows=np.arange(self.m),
-            alpha=s.alpha.copy(),
-            u=s.best_u.copy(),
-            square=float(now["square"]),
-            lower=float(now["lower"]),
+            alpha=alpha,
+            u=now.best_dual,
+            square=now.square,
+            lower=now.lower,
             lower_error=0.0,
         )
 
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a step length looked at."""
-        return Counters(
-            self.iterations,
-            int(self.state.now["trials"][0]),
-            self.sums.kernel_evaluations,
-            compile_seconds=self.compile_seconds,
-        )
-
-
-begin.register(Wolfe, WolfeRun)
+        return Counters(self.iterations, self.descent.trials, self.m * self.m)
