@@ -20,9 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import slices
 from fwsvm.errors import UsageError
-from fwsvm.kernels.limits import SCALE
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
 
@@ -76,7 +74,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     Raises
     ------
     UsageError
-        A row whose squared length is beyond double precision, or a bias feature that is no number >= 0.
+        A bias feature that is no number >= 0.
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
@@ -100,12 +98,6 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
         float(penalties[np.diff(rows.starts) == 0].sum()) if len(rows_used) < rows.height else 0.0,
     )
     _set_curvature(qp)
-    bad = np.flatnonzero(~np.isfinite(points["curvature"]))
-    if len(bad):
-        raise UsageError(
-            f"row {rows_used[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
-            f"precision; {SCALE}"
-        )
     return qp
 
 
@@ -142,19 +134,7 @@ def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     b, c, d = 0.0, 0.0, 0.0
     if columns is None:  # which the compiler knows: one of the two loops is left
-        f = np.uint64(0)
-        while k + four <= end:
-            a += values[k] * w[f]
-            b += values[k + one] * w[f + one]
-            c += values[k + two] * w[f + two]
-            d += values[k + three] * w[f + three]
-            k += four
-            f += four
-        while k < end:
-            a += values[k] * w[f]
-            k += one
-            f += one
-        return (a + b) + (c + d)
+        return a + _inner_of_dense(values, w, k, end)
     while k + four <= end:
         a += values[k] * w[columns[k]]
         b += values[k + one] * w[columns[k + one]]
@@ -165,6 +145,14 @@ def _inner(values, columns, w, k, end, a):
         a += values[k] * w[columns[k]]
         k += one
     return (a + b) + (c + d)
+
+
+@njit(fastmath={"contract", "reassoc"}, forceinline=True, each_step=True)
+def _inner_of_dense(values, w, k, end):
+    total = 0.0
+    for f in range(end - k):
+        total += values[k + f] * w[f]
+    return total
 
 
 @njit(fastmath={"contract"}, forceinline=True, each_step=True)
@@ -178,11 +166,8 @@ def add(qp, w, i, factor):
 def _add(values, columns, w, k, end, factor):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     if columns is None:
-        f = np.uint64(0)
-        while k < end:
-            w[f] += factor * values[k]
-            k += one
-            f += one
+        for f in range(end - k):
+            w[f] += factor * values[k + f]
         return
     while k + four <= end:
         ja, jb, jc, jd = columns[k], columns[k + one], columns[k + two], columns[k + three]
@@ -232,7 +217,7 @@ def margins_of(qp, w):
     return margins
 
 
-AT_ONCE = 1 << 22  # rows of which vectors are no matter for memory
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Rounding(NamedTuple):
@@ -266,43 +251,30 @@ def certificate(
     ``margins`` (m,), of `margins_of`, where they are known.
     """
     margins = margins_of(qp, w) if margins is None else margins
-    gap, least, most = gap_and_range(qp, alpha, margins)
-    dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
-    return BoxCertificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
-
-
-@np.errstate(over="ignore")
-def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
-    """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
-
-    A product of k numbers is off by about eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it
-    by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
-    """
-    if len(qp.points) > AT_ONCE:
-        some = slices(len(alpha), len(alpha))
-        found = [_rounding(qp.points[part], alpha[part], w, margins[part]) for part in some]
-        return Rounding(sum(one.gap for one in found), max(one.gradient for one in found))
-    return _rounding(qp.points, alpha, w, margins)
-
-
-def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
-    size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
-    numbers = (points["end"] - points["first"]).astype(np.float64)
-    off = np.finfo(np.float64).eps * size * np.sqrt(np.maximum(1.0, numbers / 16.0))
-    lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]
-    hinge = ridge == 0.0
-    slope = np.where(hinge, np.where(lack > 0.0, points["upper"], 0.0), lack / np.where(hinge, 1.0, ridge))
-    return Rounding(float((slope + alpha) @ off), float(off.max(initial=0.0)))
+    square = float(w @ w)
+    gap, least, most, *off = measure(qp, alpha, np.sqrt(square), margins)
+    dual = float(alpha.sum() - 0.5 * square - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
+    return BoxCertificate(dual + gap, dual, gap, least, most, Rounding(*off))
 
 
 @njit
-def gap_and_range(qp, alpha, margins):
-    """Return P - D, a sum of terms >= 0, and the range of the projected gradient, at margins y_i <w, x_i>, (m,)."""
-    gap, least, most = 0.0, np.inf, -np.inf
+def measure(qp, alpha, length, margins):
+    """Return P - D, a sum of terms >= 0, the range of the projected gradient, and the numbers of a `Rounding`.
+
+    ``length`` is |w|, ``margins`` are y_i <w, x_i>, (m,). A product of k numbers is off by about
+    eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it by the slope of the row's loss, and D,
+    whose |w|^2 is that of a rounded w, by alpha_i.
+    """
+    gap, least, most, of_gap, of_gradient = 0.0, np.inf, -np.inf, 0.0, 0.0
     for i in range(len(alpha)):
         point = qp.points[i]
         g = 1.0 - margins[i] - point.ridge * alpha[i]
         gap += shortfall(point, alpha[i], g)
         violation = projected(point, alpha[i], g)
         least, most = min(least, violation), max(most, violation)
-    return gap, least, most
+        off = EPS * length * np.sqrt(point.curvature * max(1.0, (point.end - point.first) / 16.0))
+        lack = max(0.0, 1.0 - margins[i] + off)
+        slope = lack / point.ridge if point.ridge > 0.0 else point.upper if lack > 0.0 else 0.0
+        of_gap += (slope + alpha[i]) * off
+        of_gradient = max(of_gradient, off)
+    return gap, least, most, of_gap, of_gradient

@@ -1,12 +1,11 @@
 """Trained machines: decision values and predictions for rows never seen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm import phases
 from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
@@ -14,7 +13,6 @@ from fwsvm._memory import require
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
-from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
@@ -99,10 +97,11 @@ class KernelModel:
         DataError
             Rows of a precomputed kernel that lack values with support vectors.
         """
-        _require_room(X, len(self.biases), len(self.counts), self.support)
+        _require_room(X, len(self.biases))
         if isinstance(self.kernel, Precomputed):
-            found = precomputed.decision(self.support, self.pair_weights(), X) + self.biases
-            return _of_finite_rows(found, X)
+            if not all_finite(X):
+                raise UsageError(NOT_FINITE)
+            return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
         one = self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None]
         return _decisions(*one, X, threads)[0].T
 
@@ -128,22 +127,12 @@ def _decisions(
 
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
     K - 1), biases (machines, pairs).
-
-    Raises
-    ------
-    UsageError
-        Rows of another number of features, which compiled code would read beyond; values that are not finite, of which
-        kernels make finite values; or too little memory.
     """
-    refuse_other_width(X, support.shape[1])
     vectors, ends, K = as_rows(support), np.concatenate([[0], np.cumsum(counts)]), len(counts)
     decisions = np.repeat(biases[:, :, None], X.shape[0], axis=2)  # what is added to a pair lies together
     pairs = list(combinations(range(K), 2))
-    for some in blocks(X, DECIDED):
-        given = as_rows(X[some])
-        if not all_finite(given.values):
-            raise UsageError(NOT_FINITE)
-        sources, rows = narrowed(vectors, given)
+    for some, given in _finite_blocks(X, support.shape[1]):
+        sources, rows = narrowed(vectors, as_rows(given))
         phases.inside("rows", some.start / X.shape[0])
         for c in range(K):
             mine = [p for p, pair in enumerate(pairs) if c in pair]
@@ -161,30 +150,23 @@ def refuse_other_width(X: RowMatrix, features: int) -> None:
         raise UsageError(f"the rows have {X.shape[1]} features, but the model was trained on {features}")
 
 
-def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:
-    """Return decision values that are sums of products with the values of X; `UsageError` where these are not finite.
+def _finite_blocks(X: RowMatrix, features: int) -> Iterator[tuple[slice, RowMatrix]]:
+    """Yield X some rows at a time; `UsageError` for another number of features, or values that are not finite.
 
-    Such a value makes its row's decision value one that is not finite, so X is looked at only where there is one.
+    Compiled code would read beyond the features, and kernels make finite values of values that are not.
     """
-    if not np.isfinite(decision).all() and not all_finite(X):
-        raise UsageError(NOT_FINITE)
-    return decision
+    refuse_other_width(X, features)
+    for some in blocks(X, DECIDED):
+        rows = X[some]
+        if not all_finite(rows):
+            raise UsageError(NOT_FINITE)
+        yield some, rows
 
 
-def _require_room(X: Any, outputs: int, classes: int, support: Any = None) -> None:
-    """Refuse to decide on the rows of X where that does not fit in memory, with `UsageError`.
-
-    Decision values and votes take memory, and kernel values with sparse support vectors the tables of both.
-    """
-    needed, remedy = X.shape[0] * (20 * outputs + 4 * classes), "predict fewer rows at a time"
-    if sparse.issparse(support):
-        stored = support.nnz + (X.nnz if sparse.issparse(X) else X.size)
-        longest = int(np.diff(support.indptr).max(initial=0))
-        tables = 36 * stored + left_block_bytes(min(X.shape[1], stored), WIDE * longest, 8)
-        remedy = remedy if needed > tables else "give the process more memory"
-        needed += tables
+def _require_room(X: RowMatrix, outputs: int) -> None:
+    """Refuse to decide on the rows of X where decision values and votes do not fit in memory, with `UsageError`."""
     what = f"predicting rows ({X.shape[0]:,}, with {outputs:,} decision values each)"
-    require(needed, what, remedy)
+    require(24 * X.shape[0] * outputs, what, "predict fewer rows at a time")
 
 
 def decisions_together(
@@ -269,12 +251,11 @@ class LinearModel:
         UsageError
             Rows of another number of features, values that are not finite, or too little memory.
         """
-        refuse_other_width(X, self.features)
-        _require_room(X, len(self.weights), 0)
+        _require_room(X, len(self.weights))
         found = np.empty((X.shape[0], len(self.weights)))
-        for some in blocks(X, DECIDED):
-            found[some] = X[some].astype(np.float64, copy=False) @ self.weights.T
-        return _of_finite_rows(found + self.biases * self.bias_feature, X)
+        for some, rows in _finite_blocks(X, self.features):
+            found[some] = rows.astype(np.float64, copy=False) @ self.weights.T
+        return np.asarray(found + self.biases * self.bias_feature)
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""
@@ -316,26 +297,22 @@ def with_absent_classes(
     """
     K, k = len(classes), len(present)
     if isinstance(model, LinearModel):
+        own = np.column_stack([model.weights, model.biases * bool(model.bias_feature)])
+        own = np.vstack([own, -own]) if k == 2 else own
         constant = model.bias_feature or 1.0
-        weights, biases = np.zeros((K, model.features)), np.zeros(K)
-        own, own_biases = (
-            (model.weights, model.biases) if model.bias_feature else (model.weights, 0.0 * model.biases)
-        )
-        if k == 2:
-            own, own_biases = np.vstack([own, -own]), np.concatenate([own_biases, -own_biases])
-        weights[:], biases[:] = own.mean(axis=0), own_biases.mean() - 1.0 / constant
-        weights[present], biases[present] = own, own_biases
+        every = np.tile(own.mean(axis=0), (K, 1))
+        every[:, -1] -= 1.0 / constant
+        every[present] = own
+        weights, biases = every[:, :-1].copy(), every[:, -1].copy()
         return replace(model, classes=tuple(classes), weights=weights, biases=biases, bias_feature=constant)
     counts, coefficients = np.zeros(K, dtype=np.int64), np.zeros((len(model.coefficients), K - 1))
     counts[present] = model.counts
     of_rows = np.repeat(np.arange(k), model.counts)
     for c, old in enumerate(present):
-        others = np.delete(np.arange(k), c)
-        places = present[others] - (present[others] > old)
-        coefficients[np.ix_(of_rows == c, places)] = model.coefficients[of_rows == c]
-    has_rows = np.isin(np.arange(K), present).astype(np.float64)
-    pairs = list(combinations(range(K), 2))
-    kept = [p for p, (i, j) in enumerate(pairs) if has_rows[i] and has_rows[j]]
-    biases = np.array([has_rows[i] - has_rows[j] for i, j in pairs])
-    biases[kept] = model.biases
+        others = np.delete(present, c)
+        coefficients[np.ix_(of_rows == c, others - (others > old))] = model.coefficients[of_rows == c]
+    has_rows = np.isin(np.arange(K), present)
+    i, j = np.triu_indices(K, 1)
+    biases = has_rows[i].astype(np.float64) - has_rows[j]
+    biases[has_rows[i] & has_rows[j]] = model.biases
     return replace(model, classes=tuple(classes), counts=counts, coefficients=coefficients, biases=biases)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, gap_and_range, margins_of, rounding
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, Rounding, certificate, margins_of, measure
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS, MOST_HALVINGS = 20, 52  # of the interval that holds theta, for a look and for a certificate
@@ -92,18 +92,17 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
     """
     margins, square = margins_of(qp, w), float(w @ w)
     found = certificate(qp, alpha, w, margins)
+
+    def at(theta: float) -> tuple[float, Rounding]:
+        """Return P(theta w) - D(alpha), and its rounding."""
+        gap, _, _, *off = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
+        return float(0.5 * (1.0 - theta) ** 2 * square + gap), Rounding(*off)
+
     theta, _ = best_multiple(qp.points, margins, square, 0.0)
-    gap, off = _gap_of(qp, alpha, margins, square, theta), rounding(qp, alpha, theta * w, theta * margins)
+    gap, off = at(theta)
     if off.gap > MATTERS * (found.dual + gap) and off.gradient < MOST_LONGER:
         longer = theta * (1.0 + LONGER * off.gradient)
-        there = _gap_of(qp, alpha, margins, square, longer)
-        less = rounding(qp, alpha, longer * w, longer * margins)
+        there, less = at(longer)
         if there + less.gap < gap + off.gap:
             theta, gap, off = longer, there, less
     return theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=off)
-
-
-def _gap_of(qp: BoxQP, alpha: np.ndarray, margins: np.ndarray, square: float, theta: float) -> float:
-    """Return P(theta w) - D(alpha)."""
-    gap, _, _ = gap_and_range(qp, alpha, theta * margins)
-    return float(0.5 * (1.0 - theta) ** 2 * square + gap)

@@ -91,17 +91,22 @@ def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     y, support = signs(qp), np.flatnonzero(alpha)
     h, signed = np.zeros(len(y)), alpha * y
     for some in pieces(qp.columns, support):
-        add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h)
+        add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h, 0, len(h))
     return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
+STRETCH = 2048  # entries of a sum that stay in the first-level cache while lines are added
+
+
 @njit
-def add_lines(cached, lines, weights, out):
-    """Add sum_c weights[c] cached[lines[c]] to ``out``."""
-    for c in range(lines.size):
-        k, weight = cached[lines[c]], weights[c]
-        for t in range(out.size):
-            out[t] += weight * k[t]
+def add_lines(cached, lines, weights, out, first, last):
+    """Add sum_c weights[c] cached[lines[c]] to ``out`` from ``first`` to ``last`` - 1."""
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
+        for c in range(lines.size):
+            k, weight = cached[lines[c]], weights[c]
+            for t in range(start, stop):
+                out[t] += weight * k[t]
 
 
 class SimplexCertificate(NamedTuple):

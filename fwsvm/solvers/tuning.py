@@ -138,8 +138,6 @@ MOST_SHARPENINGS = 2
 BORDER_SHARE = 1 / 8
 #: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
 MOST_REFINEMENTS = 12
-#: Entries of a sum that stay in the first-level cache while Gram rows are added. Evidence: none; 16 KiB.
-GRAM_STRETCH = 2048
 #: Share of the column cache that may be held at once. Evidence: none; eviction is random and must find a free slot
 #: soon.
 HELD_COLUMNS = 0.75
@@ -147,7 +145,7 @@ HELD_COLUMNS = 0.75
 #: where others use the cores.
 SHARED_FACTOR = 4096
 #: Rows of a factor up to which it is made in one piece, and of a panel of a larger one, after each of which it is
-#: announced how much is done. Evidence: 8,000 rows, floats, one thread: 1.2 s in one piece, 1.6 s in panels.
+#: announced how much is done. Evidence: none; in one piece nothing can be announced.
 WHOLE_FACTOR, FACTOR_PANEL = 8192, 1024
 
 # ---------------------------------------------------------------- chunking

@@ -13,8 +13,8 @@ facts             method, settings and certificate, in a line of their own
 """
 
 import json
-import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.errors import ModelError, shown
+from fwsvm._mapped import slices
+from fwsvm.errors import ModelError
 from fwsvm.files.atomic import is_written_in_place, replacing, shortest
 from fwsvm.kernels.kernel import SHARED, KernelFamily, family_of
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
@@ -31,7 +32,6 @@ from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_value
 MARK = "#fwsvm "
 LARGEST = 2**31 - 1  # LIBSVM and LIBLINEAR read counts, labels and indices into an int
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
-FEATURES = 1 << 16  # of a linear model, written at a time
 
 
 def range_path(path: str | Path) -> Path:
@@ -48,19 +48,8 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
     Raises
     ------
     ModelError
-        A number is not finite, a label is not printable, or the file cannot be written.
+        The file cannot be written.
     """
-    numbers = [model.biases]
-    if isinstance(model, KernelModel):
-        numbers += [model.coefficients, csr_array(model.support).data]
-    else:
-        numbers += [model.weights]
-    if not all(np.isfinite(part).all() for part in numbers):
-        raise ModelError(f"{path}: a number of the model is not finite, so it is not written")
-    if unprintable := [name for name in model.classes if not name.isprintable()]:
-        raise ModelError(
-            f"{path}: the label {shown(unprintable[0])} is not printable, so the model is not written"
-        )
     beside = range_path(path)
     if model.ranges is not None and not is_written_in_place(path):
         with replacing(beside, ModelError) as stream:
@@ -79,13 +68,8 @@ def label_codes(classes: tuple[str, ...]) -> list[int]:
     >>> label_codes(("1", "-1")), label_codes(("M", "B")), label_codes(("01", "1"))
     ([1, -1], [0, 1], [0, 1])
     """
-    if all(name.lstrip("-").isdecimal() and name.isascii() and len(name) < 11 for name in classes):
-        codes = [int(name) for name in classes]
-        if [str(code) for code in codes] == list(classes) and all(
-            -LARGEST - 1 <= code <= LARGEST for code in codes
-        ):
-            return codes
-    return list(range(len(classes)))
+    whole = all(re.fullmatch(r"0|-?[1-9][0-9]{0,8}", name) for name in classes)
+    return [int(name) for name in classes] if whole else list(range(len(classes)))
 
 
 def written_family(kernel: Any) -> tuple[KernelFamily, Any]:
@@ -132,14 +116,12 @@ def _linear_lines(model: LinearModel) -> Iterator[str]:
 
 
 def _weight_lines(weights: NDArray[np.float64]) -> Iterator[str]:
-    """Yield the lines of weights (features, outputs); features that no row has, which may be many, at once."""
+    """Yield the lines of weights (features, outputs), of which very many may be zero."""
     zeros = f"{' '.join(['0'] * weights.shape[1])} \n"
-    for first in range(0, len(weights), FEATURES):
-        block, done = weights[first : first + FEATURES], 0
-        for t in np.flatnonzero(((block != 0.0) | np.signbit(block)).any(axis=1)).tolist():
-            yield zeros * (t - done) + f"{' '.join(map(shortest, block[t].tolist()))} \n"
-            done = t + 1
-        yield zeros * (len(block) - done)
+    for some in slices(len(weights), weights.size):
+        used: list[bool] = np.any(weights[some], axis=1).tolist()
+        for line, is_used in zip(weights[some].tolist(), used, strict=True):
+            yield f"{' '.join(map(shortest, line))} \n" if is_used else zeros
 
 
 def least_linear_bytes(features: int, classes: int) -> int:
@@ -156,10 +138,9 @@ def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
         needed["features"] = model.features
         needed |= {"kernel": family.name, "svm_predict": bool(written_family(model.kernel)[0].libsvm)}
         needed |= {"kernel_parameters": own} if own else {}
-    if model.labels is not None:
-        values = model.labels.astype(str) if model.labels.dtype.kind == "M" else model.labels
-        dtype = "T" if values.dtype.kind == "T" else model.labels.dtype.str
-        needed["labels"] = {"dtype": dtype, "values": values}
+    if (labels := model.labels) is not None:
+        values = labels.astype(str) if labels.dtype.kind == "M" else labels
+        needed["labels"] = {"dtype": "T" if labels.dtype.kind == "T" else labels.dtype.str, "values": values}
     if model.ranges is not None:
         features, minimum, maximum, *interval = model.ranges
         needed["scaling"] = {
@@ -172,22 +153,10 @@ def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
         needed["feature_names"] = model.feature_names
     if model.zero_based is not None:
         needed["zero_based"] = model.zero_based
-    for record in (needed, {"facts": model.facts} if model.facts else {}):
+    not_finite = {
+        key for key, value in model.facts.items() if isinstance(value, float) and not np.isfinite(value)
+    }
+    facts = dict(model.facts) | dict.fromkeys(not_finite)
+    for record in (needed, {"facts": facts} if facts else {}):
         if record:
-            yield f"{MARK}{json.dumps(_plain(record), allow_nan=False)}\n"
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; `ModelError` for a type that it does not have."""
-    match value:
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case np.ndarray() | np.generic():
-            return _plain(value.tolist())
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case float() if not math.isfinite(value):
-            return None
-        case str() | bool() | int() | float() | None:
-            return value
-    raise ModelError(f"a fact of type {type(value).__name__} cannot be written to a model file")
+            yield f"{MARK}{json.dumps(record, allow_nan=False, default=lambda value: value.tolist())}\n"

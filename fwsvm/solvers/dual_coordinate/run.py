@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary, Hyperplane
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of
 from fwsvm.problems.multiple import best_certificate
-from fwsvm.solvers.certify import Candidate, Certified, estimated, proven
+from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.dual_coordinate.engine import (
     CONTROL,
     COORDINATE,
@@ -31,73 +31,24 @@ from fwsvm.status import Status
 
 @dataclass(frozen=True, kw_only=True)
 class LinearIterate(Iterate):
-    """An iterate of a linear method.
+    """An iterate of a linear method, whose ``outcome`` is known.
 
     Attributes
     ----------
-    alpha : ndarray of float64, shape (m,), of all rows
-    w : ndarray of float64, shape (n + 1,)
-        The weights, that of the constant feature last: those of ``outcome`` where it is known, else as the run keeps
-        them.
-    kept_objective, kept_gap : float
-        P and P - D by the numbers that the run keeps.
+    w : ndarray of float64, shape (n + 1,), the weights, that of the constant feature last
     """
 
-    alpha: np.ndarray
     w: np.ndarray
-    kept_objective: float
-    kept_gap: float
 
 
 def certify(candidates: Sequence[Candidate[LinearIterate]], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`."""
-    return [_certified(candidate, exact=exact) for candidate in candidates]
+    return [_certified(at, exact=exact) for _, _, at in candidates]
 
 
-def _certified(candidate: Candidate[LinearIterate], *, exact: bool) -> Certified:
-    (X, y, penalties, _), resolved, at = candidate
-    outcome, w = at.outcome, at.w
-    if not exact:
-        outcome = estimated(at.kept_objective, at.kept_gap, "none")
-    elif outcome is None:
-        qp = box_qp(as_they_lie(X), y, penalties, resolved.rule.loss, resolved.rule.bias)
-        w, found = from_scratch(qp, at.alpha[qp.rows], resolved.stop)
-        outcome = outcome_of(found, resolved, empty=not len(qp.rows))
-    return Certified(outcome, Hyperplane(w[:-1].copy(), float(w[-1])))
-
-
-def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, BoxCertificate]:
-    """Return w and the certificate of alpha, of the rows of ``qp``, from scratch.
-
-    Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
-    """
-    w = weights_of(qp, alpha)
-    if stop == "eps":
-        return w, certificate(qp, alpha, w)
-    return best_certificate(qp, alpha, w)
-
-
-def outcome_of(c: BoxCertificate, resolved: Resolved, *, empty: bool) -> Outcome:
-    """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does.
-
-    ``empty`` where no row has a feature.
-    """
-    violation = 0.0 if empty else resolved.rule.violation(c.least, c.most)
-    tolerance, widened = resolved.tolerance, c._replace(gap=c.gap + c.rounding.gap)
-    measured, goal = {
-        "relative": (widened.relative_gap, tolerance),
-        "gap": (widened.gap, tolerance),
-        "eps": (violation + c.rounding.gradient, np.nextafter(tolerance, 0.0)),  # below, not at it
-    }[resolved.stop]
-    return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
-
-
-class CheckedPoint(NamedTuple):
-    """What was computed from scratch at an earlier point: w and the certificate."""
-
-    iterations: int
-    w: np.ndarray
-    certificate: BoxCertificate
+def _certified(at: LinearIterate, *, exact: bool) -> Certified:
+    known = at.outcome if exact else None
+    return Certified(known or tracked(at), Hyperplane(at.w[:-1].copy(), float(at.w[-1])))
 
 
 class LinearRun:
@@ -131,7 +82,9 @@ class LinearRun:
         if warm_start is not None:
             self._start_from(warm_start.weights)
         self._set_goal()
-        self.found: CheckedPoint | None = None  # the last certificate
+        self.found: tuple[int, np.ndarray, BoxCertificate] | None = (
+            None  # an iteration, and w and certificate there
+        )
         self.misses = 0
 
     def _state(self, random: np.ndarray) -> LinearState:
@@ -193,7 +146,7 @@ class LinearRun:
         stop, now["stop"] = int(now["stop"][0]), GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
-        if self._outcome_of(self._from_scratch()).within:
+        if self._outcome_of(self._from_scratch()[1]).within:
             return Status.CONVERGED
         if stop == OWN_RULE:
             return Status.SAMPLED_STOP
@@ -205,21 +158,17 @@ class LinearRun:
 
     def iterate(self) -> LinearIterate:
         """Return alpha, and P, gap and support size from scratch."""
-        now, found, is_here = self.state.now[0], self._from_scratch(), self.resolved.final_gap
+        w, found = self._from_scratch()
         alpha = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
         alpha[self.qp.rows] = self.state.coordinates["alpha"]
-        kept_gap = float(self.state.coordinates["shortfall"].sum() - now["decrease"])
         return LinearIterate(
-            iterations=found.iterations,
-            objective=found.certificate.primal,
-            gap=found.certificate.gap,
+            iterations=int(self.state.now["iterations"][0]),
+            objective=found.primal,
+            gap=found.gap,
             support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self._outcome_of(found) if is_here else None,
+            outcome=self._outcome_of(found),
             warm_start=WarmStart(alpha),
-            alpha=alpha,
-            w=found.w if is_here else self.state.w * now["theta"],
-            kept_objective=float(now["dual"]) + kept_gap,
-            kept_gap=kept_gap,
+            w=w,
         )
 
     @property
@@ -227,12 +176,27 @@ class LinearRun:
         """Rows visited, and update steps as the paper counts them."""
         return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
 
-    def _from_scratch(self) -> "CheckedPoint":
-        """Return w and the certificate of the present alpha, computed once."""
-        iterations = int(self.state.now["iterations"][0])
-        if self.found is None or self.found.iterations != iterations:
-            self.found = CheckedPoint(iterations, *from_scratch(self.qp, self._alpha, self.resolved.stop))
-        return self.found
+    def _from_scratch(self) -> tuple[np.ndarray, BoxCertificate]:
+        """Return w and the certificate of the present alpha, computed once.
 
-    def _outcome_of(self, found: "CheckedPoint") -> Outcome:
-        return outcome_of(found.certificate, self.resolved, empty=not len(self.qp.rows))
+        Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
+        """
+        iterations = int(self.state.now["iterations"][0])
+        if self.found is None or self.found[0] != iterations:
+            w = weights_of(self.qp, self._alpha)
+            if self.resolved.stop == "eps":
+                self.found = iterations, w, certificate(self.qp, self._alpha, w)
+            else:
+                self.found = iterations, *best_certificate(self.qp, self._alpha, w)
+        return self.found[1:]
+
+    def _outcome_of(self, c: BoxCertificate) -> Outcome:
+        """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does."""
+        violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
+        tolerance, widened = self.resolved.tolerance, c._replace(gap=c.gap + c.rounding.gap)
+        measured, goal = {
+            "relative": (widened.relative_gap, tolerance),
+            "gap": (widened.gap, tolerance),
+            "eps": (violation + c.rounding.gradient, np.nextafter(tolerance, 0.0)),  # below, not at it
+        }[self.resolved.stop]
+        return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)

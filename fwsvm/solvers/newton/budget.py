@@ -5,34 +5,11 @@ logarithm of swap-2o's gap falls along a line.
 """
 
 from math import inf, log
-from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm.solvers.frank_wolfe.state import SimplexState
 from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, NEWTON_OVERHEAD
-
-
-class Seen(NamedTuple):
-    """A gap that was seen after some steps."""
-
-    steps: int
-    gap: float
-
-
-class Outlook(NamedTuple):
-    """Steps to a goal, and steps in which the gap falls by a factor of e; inf where it does not fall."""
-
-    to_goal: float
-    to_e: float
-
-
-def outlook(earlier: Seen, now: Seen, goal: float) -> Outlook:
-    """Return how many steps are ahead if the gap goes on falling as it did between two points."""
-    fall = log(earlier.gap / now.gap) if earlier.gap > now.gap > 0.0 else 0.0
-    to_e = (now.steps - earlier.steps) / fall if fall > 0.0 else inf
-    ahead = log(now.gap / goal) if now.gap > goal > 0.0 else 0.0
-    return Outlook(to_e * ahead, to_e)
 
 
 class SwapBudget:
@@ -54,7 +31,7 @@ class SwapBudget:
         most = int(FIRST_SWAPS * rows)
         self.left = min(most, NEWTON_OVERHEAD + self._factor(active)) if warm else most
         self.after_look = self.left // 2  # how many of the steps left come after the next look at the gap
-        self.seen = Seen(0, 0.0)  # at the last look
+        self.seen = 0, 0.0  # steps and gap at the last look
         self.extensible = True
 
     def _factor(self, active: int) -> int:
@@ -80,22 +57,27 @@ class SwapBudget:
         """Add steps where none are left, while they are worth it to reach the gap ``goal``; return whether any were."""
         if self.left or not self.extensible:
             return False
-        now, factor = gap_seen(state), self._factor(int(state.now["active"][0]))
-        if now.steps < factor:
-            self.left = factor - now.steps
+        (steps, gap), factor = gap_seen(state), self._factor(int(state.now["active"][0]))
+        if steps < factor:
+            self.left = factor - steps
             self.after_look = self.left // 2
         else:
-            ahead = outlook(self.seen, now, goal)
-            if ahead.to_goal <= factor and now.steps <= 2 * factor:
-                self.left = 1 + int(min(max(ahead.to_goal / 2.0, ahead.to_e), 2 * factor - now.steps))
-                self.seen = now
+            earlier, wider = self.seen
+            fall = log(wider / gap) if wider > gap > 0.0 else 0.0
+            to_e = (
+                (steps - earlier) / fall if fall > 0.0 else inf
+            )  # steps in which the gap falls by a factor of e
+            to_goal = to_e * (log(gap / goal) if gap > goal > 0.0 else 0.0)
+            if to_goal <= factor and steps <= 2 * factor:
+                self.left = 1 + int(min(max(to_goal / 2.0, to_e), 2 * factor - steps))
+                self.seen = steps, gap
         self.extensible = self.left > 0
         return self.extensible
 
 
-def gap_seen(state: SimplexState) -> Seen:
-    """Return the gap at this state, whose q is complete, and the steps to it."""
-    return Seen(int(state.now["steps"][0]), 2.0 * float(state.now["R"][0] - state.q.min()))
+def gap_seen(state: SimplexState) -> tuple[int, float]:
+    """Return the steps to this state, whose q is complete, and the gap."""
+    return int(state.now["steps"][0]), 2.0 * float(state.now["R"][0] - state.q.min())
 
 
 ROUNDS = 60

@@ -9,7 +9,6 @@ from scipy.linalg.lapack import get_lapack_funcs
 
 from fwsvm import phases
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, store, widen
 from fwsvm.numerics.threads import blas_on
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.tuning import FACTOR_PANEL, SHARED_FACTOR, WHOLE_FACTOR
@@ -32,22 +31,18 @@ def factor_in_place(upper: np.ndarray) -> bool:
         return bool(potrf(upper, lower=0, clean=0, overwrite_a=1)[1] == 0)
     for first in range(0, n, FACTOR_PANEL):
         last = min(first + FACTOR_PANEL, n)
-        above, square, right = (
-            upper[:first, first:last].T,
-            upper[first:last, first:last],
-            upper[first:last, last:],
-        )
+        above = upper[:first, first:last].T
+        square = upper[first:last, first:last]
         factor, failed = potrf(square - above @ above.T, lower=0, clean=0, overwrite_a=1)
         if failed:
             return False
         np.copyto(square, factor, where=np.tri(last - first, dtype=bool).T)
-        right -= above @ upper[:first, last:]
-        right[:] = trsm(1.0, factor, right, lower=0, trans_a=1)
+        for column in range(last, n, FACTOR_PANEL):  # a tile at a time: the system gives new memory slowly
+            tile = upper[first:last, column : column + FACTOR_PANEL]
+            tile -= above @ upper[:first, column : column + FACTOR_PANEL]
+            tile[:] = trsm(1.0, factor, tile, lower=0, trans_a=1)
         phases.inside("factoring", 1.0 - (1.0 - last / n) ** 3)
     return True
-
-
-BAND = 4  # rows whose values meet a stretch of numbers at a time
 
 
 class CholeskyFactor:
@@ -120,47 +115,15 @@ class CholeskyFactor:
         return np.asarray(trsm(1.0, self.upper, right, lower=0, trans_a=trans, overwrite_b=1))
 
 
-@njit
+@njit(fastmath={"reassoc", "contract"})
 def _add_mirrored(values, x, out):
     """Add, of the values above the diagonal and their mirror images, the products with x to ``out``."""
-    sums = np.empty(BAND * 8)
-    for i in range(0, x.size, BAND):
-        _add_band(values, x, out, sums, i)
-
-
-@njit(inner=True)
-def _add_band(values, x, out, sums, i):
-    """Do so for the rows from i on, as many as make a band."""
-    n = x.size
-    edge = min(i + BAND, n)
-    for r in range(i, edge):
-        for t in range(r + 1, edge):
-            out[r] += values[r, t] * x[t]
-            out[t] += values[r, t] * x[r]
-    if edge == n:
-        return
-    a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
-    x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
-    s_a = s_b = s_c = s_d = broadcast(0.0)
-    whole = edge + (n - edge) // 8 * 8
-    for t in range(edge, whole, 8):
-        k_a, k_b, k_c, k_d = widen(load(a, t)), widen(load(b, t)), widen(load(c, t)), widen(load(d, t))
-        x_t = load(x, t)
-        s_a, s_b, s_c, s_d = s_a + k_a * x_t, s_b + k_b * x_t, s_c + k_c * x_t, s_d + k_d * x_t
-        store(out, t, load(out, t) + (k_a * x_a + k_b * x_b) + (k_c * x_c + k_d * x_d))
-    store(sums, 0, s_a)
-    store(sums, 8, s_b)
-    store(sums, 16, s_c)
-    store(sums, 24, s_d)
-    for r in range(BAND):
-        for t in range(8):
-            out[i + r] += sums[r * 8 + t]
-    for t in range(whole, n):
-        out[i] += a[t] * x[t]
-        out[i + 1] += b[t] * x[t]
-        out[i + 2] += c[t] * x[t]
-        out[i + 3] += d[t] * x[t]
-        out[t] += (a[t] * x_a + b[t] * x_b) + (c[t] * x_c + d[t] * x_d)
+    for i in range(x.size):
+        line, x_i, total = values[i], x[i], 0.0
+        for t in range(i + 1, x.size):
+            total += line[t] * x[t]
+            out[t] += line[t] * x_i
+        out[i] += total
 
 
 TOGETHER = 32  # columns of a border that are solved for between two announcements: meanwhile scipy lets no display run

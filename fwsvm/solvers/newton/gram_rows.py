@@ -8,9 +8,9 @@ import numpy as np
 from fwsvm import phases
 from fwsvm.kernels.column_cache import ColumnCache, provide
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import load, store, widen
 from fwsvm.numerics.threads import in_shares
-from fwsvm.solvers.tuning import GRAM_STRETCH, HELD_COLUMNS
+from fwsvm.problems.simplex_qp import STRETCH, add_lines
+from fwsvm.solvers.tuning import HELD_COLUMNS
 
 GATHERED = 256  # rows of a matrix that are filled between two announcements
 
@@ -31,9 +31,7 @@ class GramRows:
         self.most = len(y) if len(columns.row_of) == len(y) else int(HELD_COLUMNS * len(columns.row_of))
 
     def provide(self, rows: np.ndarray) -> None:
-        """Cache the columns of all these rows at the same time; ValueError for more than ``most``."""
-        if len(rows) > self.most:
-            raise ValueError(f"{len(rows)} columns are wanted at once, of {self.most} there may be room for")
+        """Cache the columns of all these rows, at most ``most``, at the same time."""
         provide(self.columns, rows, partial(phases.inside, "kernel values"))
 
     def product(self, x: np.ndarray) -> np.ndarray:
@@ -42,10 +40,10 @@ class GramRows:
         signed, lines = (x * self.y)[rows], self.columns.slot_of[rows]
         out: np.ndarray = np.full(len(x), signed.sum())
         in_shares(
-            lambda first, last: _add(self.columns.cached, lines, signed, out, first, last),
+            lambda first, last: add_lines(self.columns.cached, lines, signed, out, first, last),
             len(x),
             self.threads,
-            GRAM_STRETCH,
+            STRETCH,
         )
         out *= self.y
         return out
@@ -76,27 +74,6 @@ class GramRows:
             phases.inside("matrix", first / len(rows))
             _gather(self.columns.cached, lines, rows, y, own, out, first, min(first + GATHERED, len(rows)))
         return self.columns.cached[self.columns.slot_of[rows], rows].astype(np.float64)
-
-
-@njit
-def _add(cached, lines, weights, out, first, last):
-    """Add the sum of weights[c] cached[lines[c]] to ``out`` over a range, four lines at a time."""
-    fours = lines.size // 4 * 4
-    for start in range(first, last, GRAM_STRETCH):
-        stop = min(start + GRAM_STRETCH, last)
-        whole = start + (stop - start) // 8 * 8
-        for c in range(0, fours, 4):
-            a, b, d, e = cached[lines[c]], cached[lines[c + 1]], cached[lines[c + 2]], cached[lines[c + 3]]
-            w_a, w_b, w_d, w_e = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
-            for t in range(start, whole, 8):
-                two = widen(load(a, t)) * w_a + widen(load(b, t)) * w_b
-                store(out, t, load(out, t) + two + (widen(load(d, t)) * w_d + widen(load(e, t)) * w_e))
-            for t in range(whole, stop):
-                out[t] += (a[t] * w_a + b[t] * w_b) + (d[t] * w_d + e[t] * w_e)
-        for c in range(fours, lines.size):
-            k, weight = cached[lines[c]], weights[c]
-            for t in range(start, stop):
-                out[t] += k[t] * weight
 
 
 @njit

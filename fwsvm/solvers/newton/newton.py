@@ -35,7 +35,6 @@ and 0.6 s of the processor at C = 256, 7.5 and 0.7 s at C = 4096.
 
 from dataclasses import replace
 from enum import Enum
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +50,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import SwapBudget, least_along
 from fwsvm.solvers.newton.gram_rows import GramRows
-from fwsvm.solvers.newton.system import ActiveSetSystem, compile_double_factor, compile_systems
+from fwsvm.solvers.newton.system import ActiveSetSystem, compile_systems
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
@@ -164,8 +163,7 @@ class NewtonRun:
         columns = self.simplex.qp.columns
         lines = GramRows(columns, self.y, self.resolved.threads)
         room = None if self.columns is None else self.columns.take_room()
-        # few runs come to factors in float64; a method of this run would be a cycle, which keeps its memory
-        return ActiveSetSystem(lines, self.ridge, partial(compile_double_factor, columns), room)
+        return ActiveSetSystem(lines, self.ridge, room)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -216,7 +214,7 @@ class NewtonRun:
         elif self.best is not None:
             self.best = self._checked(self.best)
         if simplex.qp.columns is not columns:
-            self.compile_seconds += self.system.compile_seconds + compile_systems(simplex.qp.columns)
+            self.compile_seconds += compile_systems(simplex.qp.columns)
             self.system = self._system()
         return ended
 
@@ -275,8 +273,7 @@ class NewtonRun:
     def counters(self) -> Counters:
         """What was done so far, by both kinds of steps."""
         done = self.simplex.counters
-        compiling = self.compile_seconds + self.system.compile_seconds
-        return done._replace(compile_seconds=done.compile_seconds + compiling)
+        return done._replace(compile_seconds=done.compile_seconds + self.compile_seconds)
 
     # ---------------------------------------------------------------- Newton's steps
 

@@ -1,6 +1,6 @@
 """Linear systems K~_AA x = 1 for a sequence of active sets A, by one factor as long as A changes little."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -13,6 +13,8 @@ from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
 from fwsvm.solvers.warm_up import once
+
+ROWS = 24  # of the problem that is solved for the sake of compiling
 
 
 class ActiveSetSystem:
@@ -27,9 +29,6 @@ class ActiveSetSystem:
     ----------
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
-    before_double : callable, optional
-        Called before the first factor in float64 over lines in float32: compiles what that needs, and returns the
-        seconds.
     room : ndarray of one dimension, optional
         Memory that factors of an earlier system were made in.
 
@@ -37,18 +36,10 @@ class ActiveSetSystem:
     ----------
     room : ndarray of one dimension or None
         Memory that the last factor was made in, and the next one will be if it fits.
-    compile_seconds : float, the sum of what ``before_double`` returned
     """
 
-    def __init__(
-        self,
-        lines: GramRows,
-        ridge: np.ndarray,
-        before_double: Callable[[], float] = lambda: 0.0,
-        room: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, lines: GramRows, ridge: np.ndarray, room: np.ndarray | None = None) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
-        self.before_double, self.compile_seconds = before_double, 0.0
         self.border: BorderedFactor | None = None
         self.room = room
 
@@ -117,7 +108,10 @@ class ActiveSetSystem:
         changed = True
         if self.border is not None:
             factored = self.border.factor.rows
-            entering, leaving = _apart(rows, factored, len(self.ridge))
+            entering, leaving = (
+                np.setdiff1d(rows, factored, assume_unique=True),
+                np.setdiff1d(factored, rows, assume_unique=True),
+            )
             changed = bool(few := len(entering) + len(leaving))
             if few <= BORDER_SHARE * len(factored) and self.border.width <= 2 * BORDER_SHARE * len(factored):
                 self.border.enclose(rows, entering, leaving)
@@ -126,7 +120,6 @@ class ActiveSetSystem:
             yield made
         if self.dtype != np.float64:
             self.dtype = np.dtype(np.float64)
-            self.compile_seconds += self.before_double()
             if made := self._factored(rows):
                 yield made
         if self.border is None:
@@ -142,42 +135,18 @@ class ActiveSetSystem:
         return self.border
 
 
-def _apart(these: np.ndarray, those: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of these rows are not among those, and which of those not among these, of m rows in all."""
-    here, there = np.zeros((2, m), dtype=bool)
-    here[these], there[those] = True, True
-    return these[~there[these]], those[~here[those]]
-
-
-ROWS = 24
-
-
 def compile_systems(columns: ColumnCache) -> float:
-    """Solve them, once in a process for the precision of the columns, which is that of the factor; return the seconds.
+    """Solve two systems, once in a process for the precision of the columns; return the seconds.
 
     Of the columns only the types matter: the kernel values are those of the identity, which always has a factor.
     """
-    return once((ActiveSetSystem, columns.cached.dtype), lambda: _solve_two(_identity(columns)))
+    return once((ActiveSetSystem, columns.cached.dtype), lambda: _solve_two(columns))
 
 
-def compile_double_factor(columns: ColumnCache) -> float:
-    """Make a factor in float64 over these columns, once in a process for their precision; return the seconds."""
-    return once((CholeskyFactor, columns.cached.dtype), lambda: _factor_in_double(_identity(columns)))
-
-
-def _identity(columns: ColumnCache) -> GramRows:
-    numbers = np.arange(ROWS, dtype=np.int32)
+def _solve_two(columns: ColumnCache) -> None:
+    numbers, nothing = np.arange(ROWS, dtype=np.int32), np.zeros(ROWS)
     values = np.eye(ROWS, dtype=columns.cached.dtype)
-    return GramRows(columns._replace(cached=values, slot_of=numbers, row_of=numbers), np.ones(ROWS), 1)
-
-
-def _solve_two(lines: GramRows) -> None:
-    nothing = np.zeros(ROWS)
-    system = ActiveSetSystem(lines, np.ones(ROWS))
+    identity = columns._replace(cached=values, slot_of=numbers, row_of=numbers)
+    system = ActiveSetSystem(GramRows(identity, np.ones(ROWS), 1), np.ones(ROWS))
     x, f = system.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
     system.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less
-
-
-def _factor_in_double(lines: GramRows) -> None:
-    factor = CholeskyFactor(lines, np.arange(ROWS), np.ones(ROWS), np.dtype(np.float64))
-    factor.product(np.ones(ROWS))

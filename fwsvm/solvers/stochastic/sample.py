@@ -82,10 +82,11 @@ class Sample:
 
     def __init__(self, problem: Binary, kernel: Any, dtype: type, order: np.ndarray, threads: int) -> None:
         self.kernel, self.dtype, self.order, self.threads = kernel, dtype, order, threads
-        self.X: Any = problem.X
+        X: Any = problem.X
+        self.X = X
         self.size = self.kernel_evaluations = 0
-        m, n = problem.X.shape
-        self.is_dense = not sparse.issparse(self.X) or self.X.nnz >= DENSE * m * n
+        m, n = X.shape
+        self.is_dense = not sparse.issparse(X) or X.nnz >= DENSE * m * n
         self.tiles = empty_dense_tiles(len(order) if self.is_dense else 0, n, dtype)
         self.buffer = RowBuffer(kernel, n, dtype)
 

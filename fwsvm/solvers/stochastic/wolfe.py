@@ -66,7 +66,7 @@ class WolfeRun(StochasticRun):
 
         def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
             out = np.zeros(m)
-            add_lines(Q, which, weights, out)
+            add_lines(Q, which, weights, out, 0, m)
             return out
 
         self.descent = Descent(self.lam, rule, self.eps, products)
