@@ -16,9 +16,8 @@ from scipy import linalg, sparse
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
 from fwsvm._occurring import only_columns
-from fwsvm.errors import DataError, RangeError, UsageError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.kernel import KERNELS
-from fwsvm.kernels.limits import LARGEST
 from fwsvm.kernels.precomputed import Precomputed
 
 NAME = "precomputed"
@@ -69,9 +68,7 @@ def with_numbers(values: RowMatrix) -> RowMatrix:
 
 def beside_numbers(values: RowMatrix) -> RowMatrix:
     """Return the table of rows from their kernel values (m, L): numbers 1 to m in column 0, as in a file."""
-    shape = values.shape
-    require(8 * shape[0] * (shape[1] + 1), f"a kernel matrix of shape {shape}", "take fewer rows")
-    numbers = np.arange(1.0, shape[0] + 1.0)[:, None]
+    numbers = np.arange(1.0, values.shape[0] + 1.0)[:, None]
     if sparse.issparse(values):
         return sparse.csr_array(sparse.hstack([sparse.csr_array(numbers), values], format="csr"))
     return np.hstack([numbers, values])
@@ -90,8 +87,6 @@ def given_by(X: RowMatrix, penalties: np.ndarray | None) -> Given:
     ------
     DataError
         Rows without their numbers, or a matrix that is not symmetric or, with the ridge, not positive semidefinite.
-    RangeError
-        Values beyond what single precision holds.
     UsageError
         The matrix does not fit in the memory available.
     """
@@ -138,16 +133,9 @@ def _columns(X: RowMatrix, which: np.ndarray) -> np.ndarray:
 
 def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding, and make it equal to it."""
-    largest = float(np.abs(values).max())
-    if not largest <= LARGEST:
-        raise RangeError(
-            f"the largest kernel value is {largest:.3g}, and single precision ends at {4 * LARGEST:.2g}; divide all "
-            "values by a number, and multiply C by it"
-        )
     widths = np.sqrt(np.abs(np.diagonal(values)))
     # as large as the entry, or as the diagonal lets one be whose products cancel
-    size = np.maximum(np.maximum(np.abs(values), np.abs(values.T)), np.outer(widths, widths))
-    beyond = np.abs(values - values.T) - UNEQUAL * size
+    beyond = np.abs(values - values.T) - UNEQUAL * np.maximum(np.abs(values), np.outer(widths, widths))
     if beyond.max() > 0.0:
         i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
         number = np.bincount(places).argmax()

@@ -86,9 +86,8 @@ def test_models_read_back_the_same(tmp_path, kernel, classes):
 @pytest.mark.parametrize(
     "labels",
     [
-        np.array([1, 2], np.int8), np.array([2**63, 2**63 + 1], np.uint64), np.array([0.5, 1.5], np.float32),
-        np.array([True, False]), np.array(["01", "1"]), np.array(["1", "x"], object), np.array([1, 2], object),
-        np.array(["2020-01-01", "2021-01-01"], "M8[D]"),
+        np.array([1, 2], np.int8), np.array([0.5, 1.5], np.float32), np.array([True, False]), np.array(["01", "1"]),
+        np.array(["1", "x"], object), np.array(["2020-01-01", "2021-01-01"], "M8[D]"),
     ],
     ids=lambda labels: str(labels.dtype),
 )  # fmt: skip

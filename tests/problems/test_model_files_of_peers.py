@@ -46,19 +46,10 @@ def test_libsvm_predicts_the_same_from_our_kernel_machines(tmp_path, kernel, cla
     np.testing.assert_allclose(model.decision(X), decided, rtol=1e-12, atol=1e-12)
 
 
-def test_libsvm_refuses_a_laplacian_machine(tmp_path, capfd):
-    svm = pytest.importorskip("libsvm.svmutil")
-    model_files.write(tmp_path / "m", trained.kernel_model("laplacian"))
-    assert svm.svm_load_model(str(tmp_path / "m")) is None
-    assert '"svm_predict": false' in (tmp_path / "m").read_text()
-    assert "unknown kernel function" in capfd.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("options", "K"),
     [
         ("-t 0", 3),
-        ("-t 1 -d 2 -r 0 -g 0.4", 3),
         ("-t 1 -d 4 -r 2 -g 0.1", 2),
         ("-t 2 -g 0.3", 3),
         ("-s 1", 2),  # with three classes nu-SVC's decision values overrun the buffer of LIBSVM's own wrapper
@@ -87,9 +78,7 @@ def test_liblinear_predicts_the_same_from_our_linear_machines(tmp_path, classes,
     )
 
 
-@pytest.mark.parametrize(
-    "options", ["-s 0", "-s 1", "-s 2", "-s 3 -B 1", "-s 3 -B 0", "-s 4 -B 2", "-s 5", "-s 6", "-s 7"]
-)
+@pytest.mark.parametrize("options", ["-s 0", "-s 2", "-s 3 -B 1", "-s 3 -B 0", "-s 4 -B 2", "-s 5"])
 @pytest.mark.parametrize("K", [2, 3])
 def test_we_predict_the_same_from_the_machines_of_liblinear(tmp_path, options, K):
     linear = pytest.importorskip("liblinear.liblinearutil")

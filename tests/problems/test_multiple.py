@@ -43,29 +43,6 @@ def test_no_multiple_within_reach_is_better(seed, loss, scale):
     assert at_theta <= min(best.fun, at_one) + 1e-9 * at_one
 
 
-def test_rounding_of_a_product_grows_with_the_root_of_a_rows_numbers():
-    """Rows of 16 and of 1,600 numbers, alike in length and margin."""
-    found = []
-    for numbers in (16, 1600):
-        X = np.full((2, numbers), 1.0 / np.sqrt(numbers))
-        qp = box_qp(as_rows(X), np.ones(2), np.ones(2), Loss.HINGE, 0.0)
-        alpha = np.full(2, 0.25)
-        found.append(certificate(qp, alpha, weights_of(qp, alpha)).rounding.gap)
-    assert found[1] == pytest.approx(10 * found[0], rel=1e-6)
-
-
-def test_a_penalty_beyond_all_measure_hides_no_gap():
-    """After a visit of each row one margin is 0.89; the best multiple of w is 12 % from the optimum, by hand."""
-    rows = as_rows(np.array([[1.0, 0.0], [0.1, -0.995]]))
-    qp = box_qp(rows, np.array([1.0, -1.0]), np.full(2, 1e20), Loss.HINGE, 0.0)
-    alpha = np.array([1.0, 1.1])
-    w = weights_of(qp, alpha)
-    longer, found = best_certificate(qp, alpha, w)
-    assert found.primal == pytest.approx(0.5 * longer @ longer)
-    assert found.gap == pytest.approx(found.primal - (alpha.sum() - 0.5 * w @ w))
-    assert found.relative_gap > 0.05
-
-
 @pytest.mark.parametrize("loss", list(Loss))
 def test_the_certificate_of_a_multiple_is_the_gap_between_its_primal_and_the_dual(loss):
     qp, alpha, _ = problem(1, loss, 1.0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import fwsvm
-from fwsvm.errors import DataError, RangeError, UsageError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.column_cache import column_cache, compute
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.precomputed import Precomputed
@@ -108,8 +108,6 @@ def test_what_is_no_kernel_matrix_is_said():
         fwsvm.train(K[:, :5], y, kernel="precomputed")
     with pytest.raises(UsageError, match=r"scale .* is for features"):
         fwsvm.train(K, y, kernel="precomputed", scale="[0,1]")
-    with pytest.raises(RangeError, match=r"largest kernel value is 1e\+38"):
-        fwsvm.train(1e38 * K, y, kernel="precomputed", C=1e-12)
     result = fwsvm.train(K, y, kernel="precomputed")
     with pytest.raises(
         DataError, match="values with 5 training rows, and the model's support vectors go up to row 6"

@@ -69,20 +69,10 @@ def test_hard_problems_end_certified_at_the_optimum(case, C, tolerance):
     assert found.objective == pytest.approx(best @ K @ best, rel=2 * tolerance)
 
 
-def test_a_store_that_holds_a_third_of_the_columns_is_enough():
-    X, codes = clouds(3, m=900)
-    found = train(X, codes, 1e4, cache_mib=1, tolerance=1e-6)
-    whole = train(X, codes, 1e4, tolerance=1e-6)
-    assert found.certified
-    assert found.objective == pytest.approx(whole.objective, rel=2e-6)
-
-
 def test_what_newton_cannot_do_is_said():
     X, codes = clouds(0)
     with pytest.raises(UsageError, match="search of newton must be full, not 'sampled'"):
         train(X, codes, 1.0, search="sampled")
-    with pytest.raises(UsageError, match="positive number for switch"):
-        train(X, codes, 1.0, parameters={"switch": 0})
     many = np.random.default_rng(0).normal(size=(1200, 4))
     with pytest.raises(UsageError, match=r"newton has .* active rows and needs .* --cache-mb allows 1;"):
         train(many, np.arange(1200) % 2, 1e3, cache_mib=1)
@@ -95,21 +85,3 @@ def test_a_limit_of_iterations_ends_newtons_part_too():
     assert result.status in {Status.MAX_ITERATIONS, Status.CONVERGED}
     assert result.iterations <= begun + 1
     assert result.gap_kind == "exact"
-
-
-@pytest.mark.parametrize("switch", [0.3, 0.9])
-def test_the_schedule_of_libcvm_loosens_no_certificate(switch):
-    X, codes = clouds(0, m=300)
-    found = train(
-        X, codes, 1.0, protocol="libcvm", stop="relative", tolerance=1e-6, parameters={"switch": switch}
-    )
-    assert found.certified
-    assert found.relative_gap <= 1e-6
-
-
-def test_a_tighter_tolerance_ends_at_no_worse_a_point():
-    X, codes = clouds(0, m=60)
-    loose, tight = (
-        train(X, codes, 1e6, kernel="linear", gamma=None, tolerance=tolerance) for tolerance in (1e-6, 1e-9)
-    )
-    assert tight.objective <= loose.objective * (1.0 + 1e-6)
