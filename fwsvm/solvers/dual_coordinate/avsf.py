@@ -43,11 +43,6 @@ class AVSF(NamedTuple):
     p_min: float = 0.05
     p_max: float = 20.0
 
-    @property
-    def has_preferences(self) -> bool:
-        """Whether rows have preferences of their own: yes."""
-        return True
-
     def check(self) -> None:
         """Refuse constants that make no sense with `UsageError`; preferences start at 1."""
         if not (0.0 < self.p_min <= 1.0 <= self.p_max < math.inf and 0.0 < self.c <= 1.0):

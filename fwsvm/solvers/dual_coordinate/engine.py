@@ -96,7 +96,7 @@ class LinearState(NamedTuple):
     ----------
     qp : BoxQP of m points
     coordinates : ndarray of `COORDINATE`, shape (m,)
-    preferences : ndarray of float64, shape (m,), p of AVSF; of methods without them one number
+    preferences : ndarray of float64, shape (m,), p of AVSF
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `CONTROL`, shape (1,)
@@ -128,13 +128,13 @@ def rows_of_a_block(qp: BoxQP, cache_bytes: int) -> int:
 def shuffle_rows(s):
     """Put the rows of the next sweep, ``order[:now.size]``, in random order; mapped ones by blocks."""
     now = s.now[0]
+    shuffle(s.order, now.size, s.random)
     if now.block == 0:
-        shuffle(s.order, now.size, s.random)
         return
     count = (len(s.qp.points) + now.block - 1) // now.block
     blocks = np.arange(count)
     shuffle(blocks, count, s.random)
-    ends = np.zeros(count + 1, np.int64)
+    ends = np.zeros(count, np.int64)
     for k in range(now.size):
         ends[s.order[k] // now.block] += 1
     at = 0
@@ -142,15 +142,10 @@ def shuffle_rows(s):
         size = ends[b]
         ends[b] = at
         at += size
-    rows = s.order[: now.size].copy()
-    for row in rows:
+    for row in s.order[: now.size].copy():
         b = row // now.block
         s.order[ends[b]] = row
         ends[b] += 1
-    first = 0
-    for b in blocks:
-        shuffle(s.order[first : ends[b]], ends[b] - first, s.random)
-        first = ends[b]
 
 
 VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(LINE // 8), np.uint64(LINE // 4)

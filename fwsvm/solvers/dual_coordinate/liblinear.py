@@ -37,11 +37,6 @@ class Liblinear(NamedTuple):
     loss: Loss = Loss.HINGE
     bias: float = 0.0
 
-    @property
-    def has_preferences(self) -> bool:
-        """Whether rows have preferences of their own: no."""
-        return False
-
     def check(self) -> None:
         """Refuse nothing: the method has no constants of its own."""
 

@@ -101,9 +101,8 @@ class LinearRun:
         now["reach"] = np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        now["block"] = block = rows_of_a_block(qp, self.resolved.cache_bytes)
-        preferences = np.ones(m if not block or getattr(self.rule, "has_preferences", True) else 1)
-        return LinearState(qp, coordinates, preferences, w, order, now, random)
+        now["block"] = rows_of_a_block(qp, self.resolved.cache_bytes)
+        return LinearState(qp, coordinates, np.ones(m), w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]
