@@ -64,7 +64,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Record:
-    """A cell's row, its trace, and the traceback of an unexpected error, for the log."""
+    """A cell's row, the trace of a reported run, and the traceback of an unexpected error, for the log."""
 
     cell: Cell
     row: Row
@@ -378,7 +378,7 @@ def run_cells(
         row = record.row(result, **more | known)
         if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
             row |= {"status": str(Status.ERROR)}  # it was made for that number alone
-        yield Record(cell, row, result.trace)
+        yield Record(cell, row, result.trace if cell.role == FINAL else ())
         if result.status is Status.INTERRUPTED is not run.result.status:  # while rows were predicted
             raise KeyboardInterrupt
 

@@ -144,14 +144,15 @@ class ResultsStore:
         keep_latest(self.rows, row)
 
     def _write(self, name: str, line: str) -> None:
-        """Append one line and fsync; on failure truncate the file to its previous length."""
+        """Append one line, a row with fsync; on failure truncate the file to its previous length."""
         stream, left = self._streams[name], line.encode()
         whole = stream.seek(0, os.SEEK_END)
         with _writing(self.folder / name):
             try:
                 while left:
                     left = left[stream.write(left) :]
-                os.fsync(stream)
+                if name == "runs.csv":
+                    os.fsync(stream)
             except OSError:
                 with contextlib.suppress(OSError):
                     stream.truncate(whole)
