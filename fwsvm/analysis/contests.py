@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import sweeps, without_sweeps
+from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.published import without_made_here
 
 #: What is one problem: methods are compared on the same data set and kernel, of a sweep also at the same C, and where a
 #: method has several tolerances also at the same tolerance.
 PROBLEM = ["experiment", "profile", "dataset", "kernel"]
-SWEPT = [*PROBLEM, "C", "tolerance"]
 #: Two values nearer than this to each other are alike: printed accuracies have two decimals of a per cent.
 ALIKE = {"accuracy": 5e-5, "time": 0.0}
 
@@ -66,28 +65,17 @@ def contest(cells: pd.DataFrame, name: str) -> Contest | None:
     """
     kind = measure(name)
     cells = without_made_here(cells)
-    single = without_sweeps(cells)
-    tolerances = single.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].transform("nunique")
-    several = (
-        tolerances.gt(1)
-        .groupby([single[name] for name in PROBLEM], dropna=False)
-        .transform("any")
-        .astype(bool)
-    )
-    parts = [
-        (single[~several], PROBLEM),
-        (single[several], [*PROBLEM, "tolerance"]),
-        (sweeps(cells), SWEPT),
-    ]
+    swept = cells.index.isin(sweeps(cells).index)
+    single = cells[~swept].groupby([*PROBLEM, "method"], dropna=False)["tolerance"].transform("nunique")
+    several = (single > 1).groupby([cells[one] for one in PROBLEM], dropna=False).transform("any")
+    apart = several.reindex(cells.index, fill_value=True).astype(bool)
+    problems = cells.assign(C=cells["C"].where(swept), tolerance=cells["tolerance"].where(apart))
+    good = np.isfinite(cells[kind.column]) & cells["finite"].astype(bool)
+    if name == "time":
+        good &= (cells[kind.column] > 0) & ~cells["censored"].astype(bool)
     values, uncertain, judged = [], 0, 0
-    for some, key in parts:
-        whole = some[~some["censored"].astype(bool)] if name == "time" else some
-        good = whole[np.isfinite(whole[kind.column]) & whole["finite"].astype(bool)]
-        if name == "time":
-            good = good[good[kind.column] > 0]
-        for problem, here in good.groupby(key, dropna=False, sort=False):
-            if len(here) < 2 or here["method"].duplicated().any():
-                continue
+    for problem, here in problems[good].groupby([*PROBLEM, "C", "tolerance"], dropna=False, sort=False):
+        if len(here) > 1 and here["method"].is_unique:
             values.append(here.set_index("method")[kind.column].rename(problem))
             sure = _told_apart(here, kind)
             judged += sure is not None
