@@ -1,5 +1,6 @@
 """The program ``fwsvm``, also as ``python -m fwsvm``: Ctrl-C and errors that nobody foresaw end it by one sentence."""
 
+import os
 import sys
 
 from fwsvm import __version__, exit_codes
@@ -10,7 +11,13 @@ def main() -> None:
     try:
         from fwsvm.cli import main as command_line
 
-        command_line(prog_name="fwsvm")
+        try:
+            command_line(prog_name="fwsvm")
+        except SystemExit as ended:
+            if ended.code == exit_codes.INTERRUPTED:  # else Python waits for code that is being compiled
+                sys.stdout.flush()
+                os._exit(exit_codes.INTERRUPTED)
+            raise
     except KeyboardInterrupt:  # while modules are imported; commands that run answer it themselves
         print("fwsvm: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(exit_codes.INTERRUPTED)

@@ -62,6 +62,15 @@ class CodeWarning(UserWarning):
     """Kept machine code that cannot be used, or none that can be kept: one sentence."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "file"), counted(2000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def clipped(text: str, most: int) -> str:
     """Return text cut off at ``most`` characters, with three dots.
 

@@ -11,8 +11,8 @@ STOPS = ("relative", "gap", "meb", "eps")
 SEARCHES = ("full", "sampled")
 #: Groups of options, in the order of the help.
 MODEL, STOP, DATA, OUTPUT, RESOURCES = "Model", "Stop", "Data", "Output", "Resources"
-PAPERS = "The papers' protocols"
-GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PAPERS)
+PARAMETERS, PAPERS = "Parameters of methods and kernels", "The papers' protocols"
+GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PARAMETERS, PAPERS)
 
 
 def _setting(
@@ -35,12 +35,12 @@ class Settings:
 
     method: str = _setting("auto", MODEL, "One of `fwsvm methods`.", "--method", "-m", metavar="NAME")
     parameters: Mapping[str, Any] = _setting(
-        {}, MODEL, "Parameter of the method.", "--param", metavar="NAME=VALUE"
+        {}, PARAMETERS, "Of the method.", "--param", metavar="NAME=VALUE"
     )
     kernel: str | None = _setting(
         None,
         MODEL,
-        "One of `fwsvm kernels` [default: rbf or linear].",
+        "One of `fwsvm kernels` [default: by method].",
         "--kernel",
         "-t",
         metavar="NAME",
@@ -48,20 +48,20 @@ class Settings:
     gamma: float | None = _setting(
         None, MODEL, "Kernel parameter, in rbf exp(-gamma |x-z|^2).", "--gamma", "-g"
     )
-    sigma2: float | None = _setting(None, MODEL, "Instead of gamma: gamma = 1 / (2 sigma2).")
+    sigma2: float | None = _setting(None, PARAMETERS, "Instead of gamma: gamma = 1 / (2 sigma2).")
     width_rule: str | None = _setting(
         None,
         PAPERS,
         "paper, inverse-distance or libcvm, for gamma.",
         metavar="RULE",
     )
-    degree: int = _setting(3, MODEL, "Degree of the poly kernel.")
-    coef0: float = _setting(1.0, MODEL, "Constant of the poly kernel.")
+    degree: int = _setting(3, PARAMETERS, "Degree of the poly kernel.")
+    coef0: float = _setting(1.0, PARAMETERS, "Constant of the poly kernel.")
     kernel_parameters: Mapping[str, Any] = _setting(
-        {}, MODEL, "Parameter of the kernel.", "--kernel-param", metavar="NAME=VALUE"
+        {}, PARAMETERS, "Of a plug-in kernel.", "--kernel-param", metavar="NAME=VALUE"
     )
     C: float | None = _setting(None, MODEL, "Penalty of errors [default: 1].", "-C", "-c")
-    lambda_: float | None = _setting(None, MODEL, "Instead of C: lambda = 1 / (C rows).", "--lambda")
+    lambda_: float | None = _setting(None, PARAMETERS, "Instead of C: lambda = 1 / (C rows).", "--lambda")
     class_weight: str | Mapping[str, float] | None = _setting(
         None, MODEL, "Multiply C for a class, or all: balanced.", metavar="LABEL=W"
     )
@@ -79,7 +79,7 @@ class Settings:
     )
     time_limit: float | None = _setting(None, STOP, "Stop after this time.", metavar="SECONDS")
     max_iterations: int | None = _setting(None, STOP, "Stop after so many iterations.")
-    seed: int = _setting(0, RESOURCES, "Seed of all random numbers.", least=0)
+    seed: int = _setting(0, RESOURCES, "Seed of random numbers.", least=0)
     threads: int | None = _setting(None, RESOURCES, "Number of threads [default: all].")
     cache_mib: int | None = _setting(
         None, RESOURCES, "MiB for kernel columns [default: by memory].", "--cache-mb"

@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import cut_in_part
-from fwsvm.analysis.measures import counted
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.reported import REPEATED, final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.statistics import holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
-from fwsvm.errors import ResultsError, shortened
+from fwsvm.errors import ResultsError, counted, shortened
 from fwsvm.status import SEVERITY
 
 SETTING = ["kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]

@@ -60,11 +60,6 @@ def plain(value: object) -> str:
     return f"{value:g}".replace("nan", "") if isinstance(value, float) else str(value)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words: 1 claim, 2 claims."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 #: An empty value of a setting, which ``--where NAME=`` chooses.
 EMPTY = "(empty)"
 

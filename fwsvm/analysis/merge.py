@@ -11,12 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis.measures import counted
 from fwsvm.analysis.results import DONE, SAME_DATA, configurations, result_folders, settings
-from fwsvm.errors import ResultsError, listed, shortened
+from fwsvm.errors import ResultsError, counted, listed, shortened
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
-from fwsvm.results.files import OF_FOLDER, bytes_of, present
+from fwsvm.results.files import OF_FOLDER
 from fwsvm.results.reading import read_runs, records
 
 #: What may differ between the configurations of two machines.
@@ -33,7 +32,7 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
     """
     folders = list(dict.fromkeys(inside for path in paths for inside in result_folders(path)))
     for name in OF_FOLDER:
-        if present(out / name):
+        if (out / name).exists():
             raise ResultsError(
                 f"{out}: already contains {name}; name a new folder with --out, or delete what an interrupted "
                 "merge has left there"
@@ -65,15 +64,15 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
     for run_id, folder in zip(kept["run_id"], kept["folder"], strict=True):
         trace = Path(folder) / "traces" / f"{run_id}.csv"
         if trace.exists():
-            write_whole(out / "traces" / trace.name, bytes_of(trace))
-    logs = [bytes_of(folder / "log.jsonl") for folder in folders if (folder / "log.jsonl").exists()]
+            write_whole(out / "traces" / trace.name, trace.read_bytes())
+    logs = [(folder / "log.jsonl").read_bytes() for folder in folders if (folder / "log.jsonl").exists()]
     if logs:  # whole lines: a kill may have torn the last one
         write_whole(out / "log.jsonl", b"".join(log[: log.rfind(b"\n") + 1] for log in logs))
     written: list[dict[str, Any]] = []
     for _, path, content in configured:
         if content not in written:
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-            write_whole(out / name, bytes_of(path))
+            write_whole(out / name, path.read_bytes())
             written.append(content)
     text = kept[every.columns.drop("folder")].to_csv(index=False, lineterminator="\n")
     write_whole(out / "runs.csv", text.encode())  # the folder is whole

@@ -12,12 +12,12 @@ from fwsvm import __version__
 from fwsvm.analysis import figures, layouts
 from fwsvm.analysis.cells import cells_of_runs, sweeps
 from fwsvm.analysis.contests import Contest, contest
-from fwsvm.analysis.measures import counted, plain
+from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import method_names, short_name
 from fwsvm.analysis.reported import final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE, Results
 from fwsvm.analysis.tables import Row, Table
-from fwsvm.errors import FwsvmError, ResultsError, listed, shortened
+from fwsvm.errors import FwsvmError, ResultsError, counted, listed, shortened
 
 MOST_PICTURES = 700_000  # bytes of all pictures
 ENVIRONMENT = "machine cpu threads parallel_cells python numpy numba fwsvm commit profile".split()  # noqa: SIM905

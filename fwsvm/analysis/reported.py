@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from fwsvm.analysis.measures import counted
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError, listed, shortened
+from fwsvm.errors import ResultsError, counted, listed, shortened
 
 #: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data, ``protocol`` is that of
 #: `fwsvm.analysis.results.protocols`.

@@ -12,11 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from fwsvm.analysis.measures import counted, named, plain
-from fwsvm.errors import ResultsError, UsageError, listed, shortened, shown
+from fwsvm.analysis.measures import named, plain
+from fwsvm.errors import ResultsError, UsageError, counted, listed, shortened, shown
 from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
-from fwsvm.results.files import bytes_of, no_results, present, unreadable
+from fwsvm.results.files import no_results
 from fwsvm.results.reading import TRUTHS
 from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
@@ -141,9 +141,9 @@ def settings(path: Path) -> dict[str, Any]:
     ResultsError
         The file is not YAML, or no mapping.
     """
-    if not present(path):
+    if not path.exists():
         return {}
-    content = parse_yaml(bytes_of(path), str(path), ResultsError)
+    content = parse_yaml(path.read_bytes(), str(path), ResultsError)
     if not isinstance(content, dict | None):
         raise ResultsError(f"{path}: a mapping of settings belongs here, not {shown(content)}")
     return content or {}
@@ -151,14 +151,11 @@ def settings(path: Path) -> dict[str, Any]:
 
 def result_folders(path: Path) -> list[Path]:
     """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
-    try:
-        if path.name == "runs.csv" and path.is_file():
-            return [path.parent]
-        if present(path / "runs.csv"):
-            return [path]
-        inside = sorted(child.parent for child in path.glob("*/runs.csv")) if path.is_dir() else []
-    except (OSError, RuntimeError) as error:
-        raise unreadable(path, error) from None
+    if path.name == "runs.csv" and path.is_file():
+        return [path.parent]
+    if (path / "runs.csv").exists():
+        return [path]
+    inside = sorted(child.parent for child in path.glob("*/runs.csv")) if path.is_dir() else []
     if not inside:
         raise no_results(path)
     return inside

@@ -4,26 +4,21 @@ Modules with a leading underscore have no commands. At module level all import
 only click and modules that import neither numpy nor numba, so that ``--help`` is instant.
 """
 
-import codecs
-import contextlib
 import errno
 import importlib
-import io
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from fwsvm import __version__, exit_codes
-from fwsvm.cli import _streams
 from fwsvm.cli._help import Summaries, no_such_command
 from fwsvm.cli._lines import tell
-from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
+from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning
 
 SECTIONS = {
     "Use": ("train", "predict", "cv", "easy"),
@@ -38,10 +33,7 @@ MODULES = {
     "reports": SECTIONS["Experiments"][4:],
     "about": SECTIONS["About"],
 }
-NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
-REPLACED = {None, 0, exit_codes.WORSE}  # exit codes of commands that did their work, but for what they print
-NO_TEXT = "fwsvm.no_text"  # the name of how stdout meets names of files that are no text
 
 
 class Commands(Summaries):
@@ -72,27 +64,16 @@ class Commands(Summaries):
             raise no_such_command(args[0], known)
         return super().resolve_command(ctx, args)
 
-    def main(self, *words: Any, **named: Any) -> Any:
-        """Run a line of words, help and version included; say at the end that the output could not be written."""
-        with _streams.lasting():
-            try:
-                return super().main(*words, **named)
-            except SystemExit as ended:
-                if failure := _streams.failure():
-                    _tell_unwritten(failure)
-                    if ended.code in REPLACED:
-                        sys.exit(exit_codes.FAILED)
-                raise
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
-        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-            codecs.register_error(NO_TEXT, _escaped)
-            sys.stdout.reconfigure(errors=NO_TEXT)
+        if threading.current_thread() is threading.main_thread():
+            # a cluster's scheduler sends it before it kills: what is there is saved
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with _terminated_as_interrupted():
-                return super().invoke(ctx)
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError:
             raise
         except click.UsageError as error:
@@ -109,44 +90,26 @@ class Commands(Summaries):
             tell([ran_out(error)])
             sys.exit(exit_codes.FAILED)
         except OSError as error:
+            if error.errno == errno.EPIPE:  # as after `| head`
+                _drop_output()
+                sys.exit(0)
             if error.errno in FULL:
-                _tell_unwritten(error)
+                _drop_output()
+                tell([f"the output cannot be written: {error.strerror}"])
                 sys.exit(exit_codes.FAILED)
             if error.filename is None:
                 raise
-            name = os.fsdecode(error.filename)
-            tell([f"{shown(name) if error.errno in NO_NAMES else name}: {error.strerror}"])
+            tell([f"{os.fsdecode(error.filename)}: {error.strerror}"])
             sys.exit(exit_codes.DATA)
         except KeyboardInterrupt:
             tell(["interrupted"])
             sys.exit(exit_codes.INTERRUPTED)
+        return result
 
 
-def _tell_unwritten(error: OSError) -> None:
-    tell([f"the output cannot be written: {error.strerror}"])
-
-
-def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Escape bytes of a file's name that are no text; refuse what the terminal's encoding lacks, as labels."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    letters = error.object[error.start : error.end]
-    if not all("\udc80" <= letter <= "\udcff" for letter in letters):
-        raise error
-    return letters.encode("ascii", "backslashreplace").decode(), error.end
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Take SIGTERM, which a cluster's scheduler sends before it kills, as Ctrl-C: what is there is saved."""
-    if threading.current_thread() is not threading.main_thread():  # only that one may say what a signal does
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _drop_output() -> None:
+    """Lead stdout nowhere, so that what is left in its buffer raises nothing at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _formatted(

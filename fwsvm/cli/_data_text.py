@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwsvm.cli._lines import align, wrap
-from fwsvm.papers import PAPERS, by_author
+from fwsvm.cli._lines import align, as_yaml, wrap
+from fwsvm.papers import by_author
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,23 +30,6 @@ OVERLAY = {
     "locked": "digests recorded by you",
     "first use": "first use: digests recorded when the files were first fetched",
 }
-SCALING = {"none": "none: values as the files have them"}
-SOURCE = ("loader", "generate", "sha256", "note", "grouping")
-FILE = (
-    *(
-        "member",
-        "bytes",
-        "rows",
-        "max_index",
-        "sha256",
-        "md5",
-        "digest_from",
-        "recorded",
-        "complement",
-        "draw",
-    ),
-    *("note", "urls", "verified"),
-)
 COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state")
 
 
@@ -56,24 +39,20 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
     ``overlay`` is the entry's state in the user's overlay, see `fwsvm.data.lockfile.Lock`.
     """
     order = list(STATES)
-    place, source = min(
-        (
-            max(
-                [order.index(_state(source, file, mirror)) for file in source.files],
-                default=order.index("made"),
-            ),
-            number,
-        )
-        for number, source in enumerate(entry.sources)
-    )
+
+    def distance(source: DataSource) -> int:
+        states = [_state(source, file, mirror) for file in source.files] or ["made"]
+        return max(map(order.index, states))
+
+    nearest = min(entry.sources, key=distance)
     rows, test_rows = _shape(entry)
     names = ("name", "title", "task", "classes", "features", "scaling", "made", "stands_for")
     return {
         **{name: getattr(entry, name) for name in names},
         "rows": rows,
         "test_rows": test_rows,
-        "state": order[place],
-        "source": entry.sources[source].name,
+        "state": order[distance(nearest)],
+        "source": nearest.name,
         "overlay": overlay,
         "papers": sorted(
             {by_author(number) for shape in entry.published for number in shape.paper.split(", ")}
@@ -88,21 +67,26 @@ def full_record(entry: Entry, mirror: str | None, overlay: Mapping[str, str]) ->
 
     from fwsvm.data import lockfile
 
-    def facts(source: DataSource) -> dict[str, Any]:
-        names = ("name", "loader", "grouping", "note", "generate", "sha256")
-        files = []
-        for file in source.files:
-            role, path = "train" if file in source.train else "test", source.path(file)
-            files.append({"role": role, **asdict(file), "path": str(path), "here": path.is_file()})
-        return {**{name: getattr(source, name) for name in names}, "files": files}
+    evidence = lockfile.read().evidence
+
+    def facts(source: DataSource, file: RawFile) -> dict[str, Any]:
+        path, role = source.path(file), "train" if file in source.train else "test"
+        more = {"evidence": evidence.get(file.evidence, file.evidence), "here": path.is_file()}
+        return {"role": role, **asdict(file), **more, "path": str(path)}
 
     record = entry_record(entry, mirror, overlay.get(entry.name)) | {
         "also": entry.also,
         "split": entry.split,
-        "published": [asdict(shape) for shape in entry.published],
+        "published": entry.published,
         "note": entry.note,
-        "evidence": lockfile.read().evidence,
-        "sources": [facts(source) for source in entry.sources],
+        "sources": [
+            {
+                **{name: getattr(each, name) for name in ("name", "loader", "grouping", "note", "generate")},
+                "sha256": each.sha256,
+                "files": [facts(each, file) for file in each.files],
+            }
+            for each in entry.sources
+        ],
     }
     found: dict[str, Any] = to_builtins(record, str_keys=True)
     return found
@@ -158,65 +142,11 @@ def list_lines(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield from wrap(f"{said}: {names}", "yours:    ", " " * 10)
 
 
-def _authors(numbers: str) -> str:
-    """Return how papers are cited, of their numbers."""
-    return ", ".join(PAPERS[by_author(number)].cited for number in numbers.split(", "))
-
-
 def _number(value: Any) -> str:
     return "?" if value is None else "-" if value == 0 else f"{value:,}" if isinstance(value, int) else value
 
 
-def info_lines(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paragraphs of ``fwsvm data info``."""
-    from fwsvm.data.lockfile import overlay_path
-
-    test = "no test set" if record["test_rows"] == 0 else f"{_number(record['test_rows'])} test"
-    shapes = {
-        _authors(shape["paper"]): f"{shape['name']}: m = {_number(shape['m'])}, t = {_number(shape['t'])}, "
-        f"n = {_number(shape['n'])}"
-        for shape in record["published"]
-    }
-    yield f"{record['name']}: {record['title']}"
-    yield from _facts(
-        {
-            "task": f"{record['task']}, {record['classes']} classes",
-            "rows": f"{_number(record['rows'])} training, {test}",
-            "features": record["features"],
-            "scaling": SCALING.get(record["scaling"], f"{record['scaling']} by the training rows' ranges"),
-            "split": _text(record["split"]) + " drawn by seed" if record["split"] else "as the files are",
-            "files": f"{STATES[record['state']]} (source {record['source']})",
-            "yours": f"{OVERLAY[record['overlay']]}: {overlay_path()}" if record["overlay"] else "",
-            "made here": f"{record['made']} by seed: no published data set" if record["made"] else "",
-            "in place of": record["stands_for"],
-            **shapes,
-            "also": record["also"],
-            "note": record["note"],
-        },
-        2,
-    )
-    for source in record["sources"]:
-        yield from ("", f"source {source['name']}")
-        made = source["generate"].replace("&", " &")
-        yield from _facts({name: source[name] for name in SOURCE} | {"generate": made}, 2)
-        for file in source["files"]:
-            yield f"  {file['role']}: {file['file']}"
-            evidence = record["evidence"].get(file["evidence"], file["evidence"])
-            path = f"{file['path']} ({'here' if file['here'] else 'not here'})"
-            yield from _facts({name: file[name] for name in FILE} | {"evidence": evidence, "path": path}, 4)
-
-
-def _facts(facts: Mapping[str, Any], indent: int) -> Iterator[str]:
-    """Yield a labelled line for each fact that is known, and lines below it where it is long."""
-    for name, value in facts.items():
-        if value:
-            label = f"{' ' * indent}{name.replace('_', ' '):10} "
-            yield from wrap(_text(value), label, " " * len(label))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{name} {_text(each)}" for name, each in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return str(value) if isinstance(value, bool) else _number(value)
+def info_text(record: Mapping[str, Any]) -> str:
+    """Return a record as YAML, without what is empty."""
+    said = {"state": STATES[record["state"]], "overlay": OVERLAY.get(record["overlay"] or "")}
+    return as_yaml({**record, **said})

@@ -27,6 +27,7 @@ HINTS = {
     "-v": "write `fwsvm cv --folds N`",
     "-w": "write --class-weight LABEL=W",
     "-b": "train and predict have --probability, cv has not",
+    "--folds": "`fwsvm cv` and `fwsvm easy` have it",
 }
 #: LIBSVM's programs, and what else people call a command.
 OTHER_NAMES = {
@@ -91,9 +92,12 @@ class LibsvmCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.option_name[:2] not in HINTS:
+            name = error.option_name
+            if name.startswith("--") and name in HINTS:
+                raise click.UsageError(f"no option {name} here: {HINTS[name]}", ctx) from None
+            if name[:2] not in HINTS:
                 raise
-            raise self._explained(error.option_name[:2], ctx) from None
+            raise self._explained(name[:2], ctx) from None
         except click.UsageError as error:
             if self.name != "train" or not error.message.startswith("Got unexpected extra argument"):
                 raise

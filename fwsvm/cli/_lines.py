@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -66,3 +66,19 @@ def align(rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0, 1), betwee
         ).rstrip()
         for row in rows
     ]
+
+
+def as_yaml(facts: Mapping[str, Any]) -> str:
+    """Return facts as YAML for people, without what is empty."""
+    import yaml
+
+    return yaml.safe_dump(_filled(facts), sort_keys=False, width=WIDTH - 2, allow_unicode=True).rstrip()
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        is_words = all(isinstance(each, str) and " " not in each for each in value)
+        return ", ".join(value) if is_words else [_filled(each) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _filled(each) for name, each in value.items() if each not in (None, "", (), [], {})}
+    return value

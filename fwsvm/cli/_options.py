@@ -1,13 +1,12 @@
 """Types of options, and options that several commands share; those of training come from `fwsvm.settings.Settings`."""
 
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from fwsvm.cli._help import Decorator, grouped
 from fwsvm.cli._lines import QUIET
@@ -51,22 +50,10 @@ class NearestChoice(click.Choice[Any]):
             raise
 
 
-class Named(click.ParamType[str]):
-    """A name that a shell completes, of data sets and experiments beside the files there are."""
+class KernelName(click.ParamType[str]):
+    """The name of a kernel, or its number in LIBSVM."""
 
     name = "text"
-
-    def __init__(self, names: Callable[[], Iterable[str]], *, files: bool = False) -> None:
-        self.names, self.files = names, files
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG002
-        """Return the names that begin so, and for files one item that stands for all."""
-        found = [CompletionItem(name) for name in sorted(self.names()) if name.startswith(incomplete)]
-        return [*found, *[CompletionItem(incomplete, type="file")] * self.files]
-
-
-class KernelName(Named):
-    """The name of a kernel, or its number in LIBSVM."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
@@ -75,33 +62,9 @@ class KernelName(Named):
         return KERNELS.get(value, str(value))
 
 
-def _datasets() -> Iterable[str]:
-    from fwsvm.data import lockfile
-
-    return lockfile.read().entries
-
-
-def _experiments() -> Iterable[str]:
-    from fwsvm.experiments.shipped import shipped_names
-
-    return shipped_names()
-
-
-def _methods() -> Iterable[str]:
-    from fwsvm.solvers import METHODS
-
-    return METHODS
-
-
-def _kernels() -> Iterable[str]:
-    from fwsvm.kernels.kernel import KERNELS
-
-    return KERNELS
-
-
-KERNEL = KernelName(_kernels)
-DATASET, EXPERIMENT = Named(_datasets, files=True), Named(_experiments, files=True)
-NAMED = {"method": Named(_methods), "kernel": KERNEL}
+KERNEL = KernelName()
+#: A file, or the name of a data set or experiment.
+FILE_OR_NAME = click.Path(readable=False)
 
 
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,8 +74,8 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
         about, names = setting.metadata, list(option_names(setting))
         more: dict[str, Any] = {name: about[name] for name in ("group", "help", "metavar")}
         kinds = typing.get_args(types[setting.name]) or (types[setting.name],)
-        if setting.name in NAMED:
-            more["type"] = NAMED[setting.name]
+        if setting.name == "kernel":
+            more["type"] = KERNEL
         elif any(typing.get_origin(kind) is Mapping for kind in (types[setting.name], *kinds)):
             more["multiple"] = True
         elif bool in kinds:
@@ -127,13 +90,13 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-data_argument = click.argument("data", type=DATASET)
+data_argument = click.argument("data", type=FILE_OR_NAME)
 scale_option = grouped(
     "--scale",
     type=NearestChoice(["none", "[0,1]", "[-1,1]"]),
     metavar="HOW",
     group=DATA,
-    help="Scale to [0,1], [-1,1] or none [default: none].",
+    help="Scale to [0,1], [-1,1] or none (default).",
 )
 zero_based_option = grouped(
     "--zero-based/--one-based",

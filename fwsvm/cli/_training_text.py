@@ -1,7 +1,6 @@
 """Loading of the rows that ``fwsvm train`` and ``cv`` train on, and what both print of problem and result."""
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,10 +62,8 @@ def open_problem(
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved = resolve(remote.table, settings)
         found, cluster = remote.table.found, remote.table.cluster
-        name = remote.columns["dataset"]
-        origin = f"{name} (on {cluster.workers:,} workers, {len(found.digests):,} partitions)"
-        share = found.stored / max(1, found.rows * found.features)
-        shape = f"{found.rows:,} x {found.features:,}, {share:.2%} non-zero"
+        origin = f"{remote.columns['dataset']} (on {cluster.workers:,} workers)"
+        shape = f"{found.rows:,} x {found.features:,}"
         _print_problem(say, remote, resolved, origin, shape, found.classes, remote.table.ranges)
         yield Problem(remote, remote, settings, resolved)
         sent, received = cluster.traffic
@@ -78,7 +75,7 @@ def _load(
 ) -> "Problem":
     """Load a data set and print the problem."""
     from fwsvm import data as data_sets
-    from fwsvm.cli._progress import loading
+    from fwsvm.cli._progress import fetch_options
     from fwsvm.data import catalogue, inputs
     from fwsvm.data.labels import encode
     from fwsvm.experiments.run import LocalRows
@@ -87,16 +84,16 @@ def _load(
     from fwsvm.problems.features import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
     from fwsvm.solvers.class_weight import of_classes
-    from fwsvm.solvers.memory import training
     from fwsvm.solvers.resolve import resolve
 
-    loaded = data_sets.load(data, raw=True, options=loading(display, offline=offline), **how)
+    display.enter(Phase.LOAD)
+    loaded = data_sets.load(data, raw=True, options=fetch_options(display, offline=offline), **how)
     whole = catalogue.scaled(loaded)
     if how.get("test") is not None and is_given(settings.kernel):
         unseen = inputs.unseen_rows(how["test"], zero_based=True)
         refuse_other_rows(unseen.table.X, whole.train.features - 1)
     X, classes, rows = whole.train.X, whole.classes, whole.train.rows
-    resolved, codes = resolve(settings, X), encode(whole.train.labels, classes)
+    resolved = resolve(settings, X)
     if is_given(resolved.kernel_name):
         columns = f"{whole.train.features - 1:,} kernel values"
     else:
@@ -108,6 +105,7 @@ def _load(
     )
     penalties: Any = resolved.C
     if settings.class_weight is not None:
+        codes = encode(whole.train.labels, classes)
         each = of_classes(settings.class_weight, codes, classes)
         penalties = penalties * each[codes]
         weights = [f"{name} {value:.4g}" for name, value in zip(classes, each, strict=True)]
@@ -115,11 +113,6 @@ def _load(
     if resolved.stop == "meb":
         own = RowSource(X).diagonal(resolved.kernel).values
         say("", f"Delta^2 = max K~_ii = {(own + 1.0 + 1.0 / penalties).max():.6g}")
-    memory = f"about {max(0.1, training(X, codes, len(classes), resolved) / MIB):,.1f} MiB beside the data"
-    if resolved.family.searches:
-        most = min(resolved.cache_mib, max(1, math.ceil(rows * rows * 8 / MIB)))
-        memory += f", and up to {most:,} MiB for kernel columns"
-    say("memory", memory)
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])
     return Problem(loaded, LocalRows(whole), settings, resolved)
@@ -136,34 +129,28 @@ def _print_problem(
 ) -> None:
     from fwsvm.kernels.kernel import family
 
-    by_ranges = "none (values as they are)"
-    if ranges is not None:
-        by_ranges = f"{ranges.interval} by the ranges of the training rows"
     order = f"{classes[0]} is +1, {classes[1]} is -1"
     if len(classes) > 2:
         order = f"{len(classes)} ({_few(classes)}), {resolved.family.multiclass}"
-    kernel, gamma = (
-        f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}",
-        resolved.as_columns()["gamma"],
-    )
-    if gamma is not None:
+    kernel = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
+    if (gamma := resolved.as_columns()["gamma"]) is not None:
         rule = {"given": "as given", "default": "default"}.get(resolved.width_rule)
         kernel += f", gamma {gamma:.6g} ({rule or f'rule {resolved.width_rule}'})"
     stop = [f"{resolved.stop} {resolved.tolerance:g}"]
     if resolved.family.searches:
         stop.append(f"{resolved.search} search")
-        protocol = resolved.protocol.label
-        stop += [f"protocol {protocol}"] if protocol != "default" else []
+        stop += [f"protocol {label}"] if (label := resolved.protocol.label) != "default" else []
     if resolved.max_iterations is not None:
         stop.append(f"at most {resolved.max_iterations:,} iterations")
     if resolved.time_limit is not None:
         stop.append(f"at most {resolved.time_limit:g} s")
+    scaling = "none (values as they are)"
     say("data", origin)
     say("rows", shape + (f", {data.test.rows:,} test rows" if data.test is not None else ""))
     for notice in data.notices:
         say("", notice)
     say("classes", order)
-    say("scaling", by_ranges)
+    say("scaling", f"{ranges.interval} by the ranges of the training rows" if ranges else scaling)
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
     say("problem", resolved.family.problem)
     say("kernel", kernel)
@@ -177,38 +164,27 @@ def _few(texts: Sequence[str]) -> str:
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times."""
-    from fwsvm.promises import TRAIN_UNMEASURED, ending
+    from fwsvm.promises import ending
     from fwsvm.results.schemas import method_label
-    from fwsvm.status import Status
 
-    say("", "")
     how = ending(result.status, row["stop"], result.relative_gap)
     message = result.message.removeprefix(f"{how[0].upper()}{how[1:]}.").strip()
-    say("status", f"{how}: {message}" if message else how)
-    if result.chosen:
-        say("solved by", method_label(row["method"], "", result.chosen))
-    total, solved, in_all, worst = result.subproblems, result.solved, "", ""
-    if total > 1:
-        of = "" if solved == total else f"{solved:,} of "
+    in_all = worst = ""
+    if (total := result.subproblems) > 1:
+        of = "" if result.solved == total else f"{result.solved:,} of "
         in_all, worst = f" (sum of {of}{total:,} subproblems)", " in the worst subproblem"
-    say("objective", f"{result.objective:.10g}{in_all}")
-    say("gap", f"{result.gap:.3g}{in_all}, relative {result.relative_gap:.3g}{worst} ({_gap_kind(result)})")
-    say("support vectors", f"{result.support_vectors:,}")
-    values = result.kernel_evaluations
-    computed = f"{values:,}" if values < 1e6 else f"{values / 1e6:,.3g} million"
-    say("iterations", f"{result.iterations:,} ({result.steps:,} steps, {computed} kernel values)")
-    known = {"training": row.get("train_accuracy"), "test": row.get("test_accuracy")}
-    said = [f"{name} {value:.2%}" for name, value in known.items() if value is not None]
-    if known["training"] is None:
-        why = "too many rows and support vectors"
-        if result.status is Status.INTERRUPTED:
-            why = "interrupted"
-        elif result.sample is not None:
-            why = "the model was trained on a sample"
-        elif TRAIN_UNMEASURED in result.flags:
-            why = "the status says why"
-        said.insert(0, f"training not computed: {why}; `fwsvm predict` computes it")
-    say("accuracy", ", ".join(said))
+    kind = {
+        "exact": "recomputed from scratch",
+        "sampled": "of a sample of rows: proves nothing",
+        "estimate": f"an estimate, standard error {result.gap_error:.2g}",
+        "none": "not recomputed",
+    }[result.gap_kind]
+    proof = "certified: " if result.certified else ""
+    proof += "of the sample's problem, " if result.sample is not None else ""
+    accuracy = {"training": row.get("train_accuracy"), "test": row.get("test_accuracy")}
+    said = [f"{name} {value:.2%}" for name, value in accuracy.items() if value is not None]
+    if accuracy["training"] is None:
+        said.insert(0, "training not computed; `fwsvm predict` computes it")
     seconds = {
         "load": row["load_seconds"],
         "compile": result.compile_seconds,
@@ -216,17 +192,14 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         "check": result.check_seconds,
         "predict": row.get("predict_seconds"),
     }
+    say("", "")
+    say("status", f"{how}: {message}" if message else how)
+    if result.chosen:
+        say("solved by", method_label(row["method"], "", result.chosen))
+    say("objective", f"{result.objective:.10g}{in_all}")
+    say("gap", f"{result.gap:.3g}{in_all}, relative {result.relative_gap:.3g}{worst} ({proof}{kind})")
+    say("support vectors", f"{result.support_vectors:,}")
+    work = f"{result.steps:,} steps, {result.kernel_evaluations:,} kernel values"
+    say("iterations", f"{result.iterations:,} ({work})")
+    say("accuracy", ", ".join(said))
     say("seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items() if value is not None))
-
-
-def _gap_kind(result: "Result") -> str:
-    error = result.gap_error
-    unknown = f"not known; the objective is an estimate, standard error {error:.2g}"
-    kind = {
-        "exact": "recomputed from scratch",
-        "sampled": "of a sample of rows: proves nothing",
-        "estimate": f"an estimate, standard error {error:.2g}",
-        "none": "as tracked, not recomputed" if math.isnan(error) else unknown,
-    }[result.gap_kind]
-    of = "of the sample's problem, " if result.sample is not None else ""
-    return f"{'certified: ' if result.certified else ''}{of}{kind}"

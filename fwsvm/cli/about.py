@@ -1,7 +1,6 @@
 """``fwsvm methods``, ``kernels``, ``info`` and ``warmup``: what there is, and this machine."""
 
 import inspect
-import itertools
 import json
 import os
 import re
@@ -13,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._lines import align, wrap
-from fwsvm.cli._options import NAMED, json_option
+from fwsvm.cli._lines import as_yaml, wrap
+from fwsvm.cli._options import json_option
 
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "requests")
 EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
+MISSING = "not installed"
 VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME")
 KINDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 ROWS, FEATURES, STEPS = 80, 4, 300  # of a run that is made so that its code is compiled
-FIRST_SECONDS, NEXT_SECONDS = 30, 5  # of one processor, for the first part, and for each further one
 
 
 @click.command()
@@ -42,15 +41,27 @@ def methods(name: str | None, as_json: bool) -> None:
     from fwsvm.solvers import METHODS, method
 
     if name is not None:
-        facts = facts_of(method(name))
-        _print(facts, _described(facts), as_json=as_json)
-    else:
-        every = [facts_of(METHODS[known]) for known in sorted(METHODS)]
-        _print({"methods": every}, _listed(every), as_json=as_json)
+        _print(facts_of(method(name)), as_json=as_json)
+        return
+    every = [facts_of(METHODS[known]) for known in sorted(METHODS)]
+    if as_json:
+        _print({"methods": every}, as_json=True)
+        return
+    widest = max(map(len, METHODS))
+    for family in dict.fromkeys(facts["family"] for facts in every):
+        members = [facts for facts in every if facts["family"] == family]
+        kernels = members[0]["kernels"]
+        any_of = f"the {kernels[0]} kernel" if len(kernels) == 1 else "any kernel"
+        click.echo(f"{family}: {any_of}, {members[0]['multiclass']}")
+        for facts in members:
+            said = f"{facts['summary']} [{facts['paper']}]"
+            click.echo("\n".join(wrap(said, f"  {facts['name']:{widest}}  ")))
+        click.echo()
+    click.echo("fwsvm methods NAME tells more about one of them.")
 
 
-def _print(facts: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
-    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(lines))
+def _print(facts: dict[str, Any], *, as_json: bool) -> None:
+    click.echo(json.dumps(facts, indent=2) if as_json else as_yaml(facts))
 
 
 def facts_of(method: "Method") -> dict[str, Any]:
@@ -88,47 +99,6 @@ def facts_of(method: "Method") -> dict[str, Any]:
     }
 
 
-def _listed(every: list[dict[str, Any]]) -> list[str]:
-    lines: list[str] = []
-    widest = max(len(facts["name"]) for facts in every)
-    for family in dict.fromkeys(facts["family"] for facts in every):
-        members = [facts for facts in every if facts["family"] == family]
-        kernels = members[0]["kernels"]
-        any_of = f"the {kernels[0]} kernel" if len(kernels) == 1 else "any kernel"
-        lines.append(f"{family}: {any_of}, {members[0]['multiclass']}")
-        for facts in members:
-            lines += wrap(f"{facts['summary']} [{facts['paper']}]", f"  {facts['name']:{widest}}  ")
-        lines.append("")
-    return [*lines, "fwsvm methods NAME tells more about one of them."]
-
-
-def _described(facts: dict[str, Any]) -> list[str]:
-    cap = facts["iteration_cap"]
-    rows = {
-        "family": f"{facts['family']}, several classes {facts['multiclass']}",
-        "paper": facts["paper"],
-        "kernels": f"{', '.join(facts['kernels'])} [default: {facts['default_kernel']}]",
-        "--stop": f"{' or '.join(facts['stops'])} [default: {facts['stops'][0]}]",
-        "--tol": facts["tolerance"],
-        "iterations": f"at most {cap:,}, unless --max-iterations says otherwise"
-        if cap
-        else "no limit, unless --max-iterations sets one",
-    }
-    lines = [*wrap(facts["summary"], f"{facts['name']}: ", "  "), ""]
-    for paragraph in facts["description"]:
-        lines += [*wrap(paragraph, "  "), ""]
-    for label, said in rows.items():
-        lines += wrap(said, f"  {label:<12}")
-    lines += ["", "parameters (--param NAME=VALUE)" if facts["parameters"] else "no parameters of its own"]
-    for (kind, meaning), some in itertools.groupby(
-        facts["parameters"].items(), lambda pair: (pair[1]["kind"], pair[1]["meaning"])
-    ):
-        values = [(key, about["default"]) for key, about in some]
-        texts = [f"{k}={v:g}" if isinstance(v, float) else f"{k}={str(v).lower()}" for k, v in values]
-        lines += wrap(f"{', '.join(texts)}  ({kind}){f': {meaning}' if meaning else ''}", "  ", "      ")
-    return lines
-
-
 @click.command()
 @json_option
 def kernels(as_json: bool) -> None:
@@ -139,27 +109,18 @@ def kernels(as_json: bool) -> None:
     """
     from fwsvm.kernels.kernel import KERNELS
 
-    found, lines = [], []
-    for name, family in sorted(KERNELS.items()):
-        widths = {rule: width.formula for rule, width in family.widths.items()}
-        own, parameters = family.own, list(family.parameters)
-        found.append(
-            {
-                "name": name,
-                "formula": family.formula,
-                "parameters": parameters,
-                "own": own,
-                "widths": widths,
-                "libsvm": family.libsvm or None,
-            }
-        )
-        about = {
-            "options": ", ".join(f"--{each}" for each in parameters if each not in own),
-            "--kernel-param": ", ".join(f"{each}={value}" for each, value in own.items()),
-            "gamma": "; ".join(f"{rule}: {formula}" for rule, formula in widths.items()),
+    found = [
+        {
+            "name": name,
+            "formula": family.formula,
+            "parameters": list(family.parameters),
+            "own": family.own,
+            "widths": {rule: width.formula for rule, width in family.widths.items()},
+            "libsvm": family.libsvm or None,
         }
-        lines += [f"{name}: {family.formula}", *(f"  {key:<15}{said}" for key, said in about.items() if said)]
-    _print({"kernels": found}, lines, as_json=as_json)
+        for name, family in sorted(KERNELS.items())
+    ]
+    _print({"kernels": found}, as_json=as_json)
 
 
 @click.command()
@@ -167,81 +128,47 @@ def kernels(as_json: bool) -> None:
 def info(as_json: bool) -> None:
     """Show versions, machine, caches and extras.
 
-    With the size of each cache folder, and how to get the extras that are missing.
+    With the size of each cache folder, and the extras that are installed.
     """
-    facts = _facts()
-    _print(facts, _lines(facts), as_json=as_json)
-
-
-def _facts() -> dict[str, Any]:
     from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.record import environment
     from fwsvm.files import folders
     from fwsvm.numerics.compiled_cache import PACKAGE
     from fwsvm.numerics.threads import usable_threads
 
-    here = environment()
     caches = {
         "data": folders.data_folder(),
         "parsed": folders.parsed_folder(),
-        "numba": folders.numba_folder(),
+        "compiled_code": folders.code_folder(),
     }
-    return {
-        "fwsvm": here["fwsvm"],
-        "commit": here["commit"] or None,
+    facts = {
+        **environment(),
         "installed": str(PACKAGE),
-        "python": here["python"],
         "packages": {name: _version(name) for name in NEEDED},
-        "machine": here["machine"],
-        "cpu": here["cpu"],
-        "blas": here["blas"],
+        "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
         "threads": usable_threads(),
         "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),
         "cache": str(folders.cache_root()),
         "folders": {name: _folder(place) for name, place in caches.items()},
-        "compiled_code": _folder(folders.code_folder()),
-        "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
+    _print(facts, as_json=as_json)
 
 
-def _version(package: str) -> str | None:
+def _version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(package)
     except PackageNotFoundError:
-        return None
+        return MISSING
 
 
 def _folder(folder: Path) -> dict[str, Any]:
-    """Return path, files and bytes of a folder, which other processes may be changing; zeros where there is none."""
-    sizes = []
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                sizes.append(Path(place, name).stat().st_size)
-            except OSError:  # deleted meanwhile
-                continue
-    return {"path": str(folder), "files": len(sizes), "bytes": sum(sizes)}
-
-
-def _lines(facts: dict[str, Any]) -> list[str]:
-    commit = f" (commit {facts['commit']})" if facts["commit"] else ""
-    free, columns = facts["free_memory_mib"], facts["cache_mib"]
-    rows = {"fwsvm": f"{facts['fwsvm']}{commit}, in {facts['installed']}", "python": facts["python"]}
-    rows |= {name: found or "missing: reinstall fwsvm" for name, found in facts["packages"].items()}
-    rows |= {name: str(facts[name]) for name in ("machine", "cpu", "blas", "threads")}
-    rows["memory"] = f"{free:,} MiB free; kernel columns take up to {columns:,} MiB"
-    rows["cache"] = f"{facts['cache']} (FWSVM_CACHE moves it)"
-    for name, place in {**facts["folders"], "compiled code": facts["compiled_code"]}.items():
-        rows[f"  {name}"] = f"{place['path']}: {place['files']:,} files, {place['bytes'] / 1e6:,.1f} MB"
-    for extra, found in facts["extras"].items():
-        known = ", ".join(f"{name} {number}" for name, number in found.items())
-        missing = f"not installed: pip install 'fwsvm[{extra}]'"
-        rows[f"extra {extra}"] = missing if None in found.values() else known
-    return align([*rows.items(), *facts["environment"].items()])
+    """Return path, number of files and bytes of a folder; zeros where there is none."""
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    return {"path": str(folder), "files": len(files), "bytes": sum(each.stat().st_size for each in files)}
 
 
 @click.command()
@@ -250,7 +177,6 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     "-m",
     "chosen",
     multiple=True,
-    type=NAMED["method"],
     help="Only this one; may be repeated [default: all].",
 )
 @click.option(
@@ -267,59 +193,40 @@ def warmup(chosen: tuple[str, ...], kernels: tuple[str, ...]) -> None:
     later process, until fwsvm itself changes.
     """
     from fwsvm.files.folders import code_folder
-    from fwsvm.solvers import METHODS, method
+    from fwsvm.kernels.kernel import family
+    from fwsvm.solvers import FAMILIES, METHODS, method
 
     names = ["auto" if name == "nested" else name for name in chosen or METHODS]  # nested runs auto's code
-    runs: list[tuple[str, tuple[str, str, dict[str, Any]] | None]] = [("file reader", None)]
+    runs = []
     for each in map(method, dict.fromkeys(names)):
-        for kernel in _kernels(each, kernels, named=bool(chosen)):
-            runs += [
-                (f"{each.name}, {kernel}{label}", (each.name, kernel, more))
-                for label, more in _variants(each).items()
-            ]
-    about = FIRST_SECONDS + NEXT_SECONDS * len(runs)
-    click.echo(f"{len(runs)} parts; about {about} s of one processor where nothing is compiled yet", err=True)
+        known = FAMILIES[each.family]
+        for kernel in [family(name).name for name in kernels] or [known.default_kernel]:
+            if chosen or known.kernels is None or kernel in known.kernels:
+                runs += [(each.name, kernel, more) for more in _variants(each)]
     started = time.perf_counter()
-    for number, (label, run) in enumerate(runs, 1):
-        began = time.perf_counter()
-        if run is None:
-            _read()
-        else:
-            _train(run[0], run[1], **run[2])
-        click.echo(f"[{number}/{len(runs)}] {label}: {time.perf_counter() - began:.1f} s", err=True)
-    click.echo(f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {code_folder()}")
+    _read()
+    for number, (name, kernel, more) in enumerate(runs, 1):
+        _train(name, kernel, **more)
+        said = " ".join([name, kernel, *(f"{key}={value}" for key, value in more.items())])
+        click.echo(f"[{number}/{len(runs)}] {said}: {time.perf_counter() - started:.1f} s", err=True)
+    click.echo(f"Ready; compiled code is in {code_folder()}")
 
 
-def _kernels(method: "Method", asked: tuple[str, ...], *, named: bool) -> list[str]:
-    """Return the kernels to compile a method for; `UsageError` if one that was named supports none of those asked."""
-    from fwsvm.errors import UsageError
-    from fwsvm.kernels.kernel import family
-    from fwsvm.solvers import FAMILIES
-
-    known = FAMILIES[method.family]
-    wanted = [family(name).name for name in asked] or [known.default_kernel]
-    found = [name for name in wanted if known.kernels is None or name in known.kernels]
-    if named and not found:
-        has = " or ".join(known.kernels or ())
-        raise UsageError(f"{method.name} works with the {has} kernel, not with {', '.join(wanted)}")
-    return found
-
-
-def _variants(method: "Method") -> dict[str, dict[str, Any]]:
-    """Return the settings of all runs whose code a method needs, by what follows the kernel in their labels."""
+def _variants(method: "Method") -> list[dict[str, Any]]:
+    """Return the settings of all runs whose code a method needs."""
     from fwsvm.solvers import FAMILIES
 
     family = FAMILIES[method.family]
-    found: dict[str, dict[str, Any]] = {"": {}}
-    if family.solve_at_once is not None:
-        found[", small problems"] = {"max_iterations": None}
+    found: list[dict[str, Any]] = [{}]
+    if family.solve_at_once is not None:  # small problems
+        found.append({"max_iterations": None})
     if "sampled" in family.searches:
-        found[", sampled"] = {"search": "sampled"}
-    if family.searches:
-        found[", double precision"] = {"tolerance": 1e-15}
+        found.append({"search": "sampled"})
+    if family.searches:  # double precision
+        found.append({"tolerance": 1e-15})
     if method.name in ("auto", "newton"):
         # C alone tells the rows apart: single precision holds no factor of theirs
-        found[", rows twice"] = {"times": 2, "C": 1e9}
+        found.append({"times": 2, "C": 1e9})
     return found
 
 

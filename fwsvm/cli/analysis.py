@@ -1,13 +1,12 @@
 """``fwsvm table``, ``stats`` and ``plot``: what results say."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from fwsvm.cli._lines import echo
-from fwsvm.cli._options import FOLDER, FiniteFloat, NearestChoice
+from fwsvm.cli._options import FOLDER, NearestChoice
 from fwsvm.cli._results import (
     emit,
     emit_tables,
@@ -20,16 +19,13 @@ from fwsvm.cli._results import (
     text_options,
     where_option,
 )
-from fwsvm.errors import UsageError, listed, shortened, shown
+from fwsvm.errors import UsageError, listed, shortened
 from fwsvm.plugins import entry_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fwsvm.analysis.comparisons import Design
-
-#: A comma between names of methods, not one between the parameters of a method.
-BETWEEN = r",(?![^()]*\))"
 
 
 @click.command()
@@ -43,15 +39,11 @@ BETWEEN = r",(?![^()]*\))"
     help="A paper's table (frandi-2, nanculef-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
     "all papers' tables that the results fill, else accuracy, time and size.",
 )
-@click.option(
-    "--published/--no-published", default=True, help="Set the paper's numbers and the ratio beside ours."
-)
 @click.option("--list", "listing", is_flag=True, help="List the layouts and measures.")
 @text_options("terminal", "markdown", "latex", "csv")
 def table(
     results: tuple[Path, ...],
     layouts: tuple[str, ...],
-    published: bool,
     listing: bool,
     form: str,
     mixed_load: bool,
@@ -91,9 +83,7 @@ def table(
     chosen = known.tables_for(cells_of_runs(runs), layouts)
     if any(known.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)
-    drawn = [
-        each for some, names in chosen for each in known.draw_tables(some, names, with_published=published)
-    ]
+    drawn = [each for some, names in chosen for each in known.draw_tables(some, names)]
     emit_tables(drawn, form, out)
 
 
@@ -125,14 +115,6 @@ def table(
     multiple=True,
     help="Only this table of Frandi et al.; may be repeated.",
 )
-@click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
-@click.option(
-    "--alpha",
-    type=FiniteFloat(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Level of the critical difference.",
-)
 @text_options("terminal", "markdown", "latex", "csv")
 def stats(
     results: tuple[Path, ...],
@@ -140,8 +122,6 @@ def stats(
     plan: str | None,
     measures: tuple[str, ...],
     numbers: tuple[str, ...],
-    methods: str | None,
-    alpha: float,
     form: str,
     mixed_load: bool,
     where: tuple[str, ...],
@@ -172,13 +152,13 @@ def stats(
         timed = not measures or any(measure(name).timed for name in measures)
         cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load or not timed, out=out))
         source = "means over repetitions of final runs"
-    chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures, methods)
+    chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures)
     of_frandi = chosen is papers.DESIGNS["frandi"]
     if numbers and not of_frandi:
         raise UsageError("--table is of the design of Frandi et al.: leave out --design")
     if several := several_kinds(cells[cells["method"].isin(chosen.methods)]):
         source += f"; {several}"
-    evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
+    evaluation = comparisons.evaluate(chosen, cells)
     drawn = [] if numbers else comparisons.tables(evaluation, source)
     if of_frandi:
         tables = p003.test_tables(evaluation)
@@ -186,9 +166,7 @@ def stats(
     emit_tables(drawn, form, out)
 
 
-def _design(
-    cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...], methods: str | None
-) -> "Design":
+def _design(cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...]) -> "Design":
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.measures import measure, measured
@@ -202,19 +180,15 @@ def _design(
             )
     plan = None if plan is None else by_author(plan)
     present = list(dict.fromkeys(map(str, cells["method"])))
-    if plan is None and not measures and methods is None:
+    if plan is None and not measures:
         plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), None)
     if plan not in {None, "pairs"}:
-        if measures or methods:
-            raise UsageError(f"--measure and --methods go with --design pairs; design {plan} has its own")
+        if measures:
+            raise UsageError(f"--measure goes with --design pairs; design {plan} has its own")
         return entry_of(papers.DESIGNS, "design", str(plan), [*papers.DESIGNS, "pairs"])
-    wanted = [name.strip() for name in re.split(BETWEEN, methods)] if methods else present
-    for name in wanted:
-        if wanted.count(name) > 1:
-            raise UsageError(f"--methods: {shown(name)} stands there twice; name each method once")
-    if not set(wanted) <= set(present) or len(wanted) < 2:
-        raise UsageError(f"--methods: choose at least two of {listed(map(shortened, present))}")
-    return comparisons.all_pairs(wanted, measures or measured(cells, ("time", "accuracy")))
+    if len(present) < 2:
+        raise UsageError(f"choose at least two of {listed(map(shortened, present))}")
+    return comparisons.all_pairs(present, measures or measured(cells, ("time", "accuracy")))
 
 
 @click.command()
@@ -239,9 +213,6 @@ def _design(
     help="time, accuracy, speedup, size, ..., or for convergence: objective, suboptimality, gap, support_vectors.",
 )
 @click.option(
-    "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated."
-)
-@click.option(
     "--against",
     type=NearestChoice(["time", "iteration"]),
     default="time",
@@ -254,13 +225,6 @@ def _design(
     default=0,
     metavar="N",
     help="Draw the objective above the lowest for the first and last N iterations only (Zhang and Sen use 50).",
-)
-@click.option(
-    "--baseline",
-    default="cvm",
-    show_default=True,
-    metavar="METHOD",
-    help="Method that speed-ups are relative to.",
 )
 @click.option(
     "--format",
@@ -285,10 +249,8 @@ def plot(
     published: str | None,
     kinds: tuple[str, ...],
     measures: tuple[str, ...],
-    datasets: tuple[str, ...],
     against: str,
     window: int,
-    baseline: str,
     forms: tuple[str, ...],
     out: Path | None,
     mixed_load: bool,
@@ -326,7 +288,7 @@ def plot(
         runs = read_runs(results, where, mixed_load=mixed_load)
         cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
-    source = figures.FigureData(cells, runs, datasets, measures, axis, window, baseline)
+    source = figures.FigureData(cells, runs, (), measures, axis, window)
     drawings = figures.draw(source, kinds)
     if not drawings:
         raise UsageError(

@@ -12,7 +12,6 @@ from fwsvm import exit_codes
 from fwsvm.cli._help import LibsvmCommand, grouped
 from fwsvm.cli._lines import echo
 from fwsvm.cli._options import NearestChoice, data_argument, refuse_on_cluster, run_options, settings_from
-from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import FwsvmError
 from fwsvm.promises import ending
 from fwsvm.settings import DATA, OUTPUT
@@ -55,7 +54,6 @@ def cv(
     from fwsvm.cli._progress import Display
     from fwsvm.experiments.cross_validation import cross_validate
 
-    end_where_unread()
     settings, how = settings_from(options)
     chosen = tuple(dict.fromkeys(scores)) or ("accuracy",)
     say = text.printer(to_stderr=as_json)
@@ -81,7 +79,7 @@ def cv(
                 _print(made, folds, chosen, as_json=True)
             raise
         if len(made) < folds:
-            echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
+            echo(f"interrupted in fold {len(made)}; folds that count: {len(made)} of {folds}", 2, err=True)
     if lost := sum(fold.row["test_accuracy"] is None for fold in made):
         echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", 2, err=True)
     if lost < len(made) or as_json:

@@ -1,8 +1,6 @@
 """``fwsvm data``: the data sets there are, and their files."""
 
 import json
-import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,42 +8,20 @@ import click
 
 from fwsvm.cli._help import Summaries
 from fwsvm.cli._lines import tell
-from fwsvm.cli._options import PATH, FiniteFloat, NearestChoice, json_option, offline_option
-from fwsvm.errors import DataError, UsageError
+from fwsvm.cli._options import PATH, NearestChoice, json_option, offline_option
+from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.papers import PAPERS, by_author
 from fwsvm.plugins import entry_of
 
 if TYPE_CHECKING:
-    from fwsvm.data.download import FetchOptions
     from fwsvm.data.lockfile import Entry
 
 name_argument = click.argument("name")
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
-mirror_option = click.option(
-    "--mirror",
-    metavar="DIR|URL",
-    help="Try this folder or URL first; the default is FWSVM_MIRROR.",
-)
-seconds_option = click.option(
-    "--time-limit",
-    "seconds",
-    metavar="S",
-    type=FiniteFloat(0, 1e6, min_open=True),
-    help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
-)
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
 paper_option = click.option(
     "--paper", metavar="AUTHOR", help="All data sets of this paper: frandi, nanculef, glasmachers or zhang."
 )
-
-
-def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "FetchOptions":
-    """Return where to fetch from, with progress on stderr."""
-    from fwsvm.cli._progress import downloading
-    from fwsvm.data.download import FetchOptions
-
-    say = partial(click.echo, file=sys.stderr)
-    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=downloading)
 
 
 def find_entries(names: tuple[str, ...], paper: str | None = None) -> "list[Entry]":
@@ -75,45 +51,41 @@ def data() -> None:
 
 @data.command("list")
 @paper_option
-@mirror_option
 @json_option
-def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
+def list_(paper: str | None, *, as_json: bool) -> None:
     """List all data sets, their sizes, and where each is from."""
     from fwsvm.cli import _data_text as text
     from fwsvm.data import lockfile
+    from fwsvm.data.download import FetchOptions
 
-    there, overlay = fetch_options(mirror, offline=True).mirror, lockfile.read().overlay
-    found = [text.entry_record(each, there, overlay.get(each.name)) for each in find_entries((), paper)]
+    mirror, overlay = FetchOptions.default().mirror, lockfile.read().overlay
+    found = [text.entry_record(each, mirror, overlay.get(each.name)) for each in find_entries((), paper)]
     click.echo(json.dumps(found, indent=1) if as_json else "\n".join(text.list_lines(found)))
 
 
 @data.command()
 @name_argument
-@mirror_option
 @json_option
-def info(name: str, mirror: str | None, *, as_json: bool) -> None:
+def info(name: str, *, as_json: bool) -> None:
     """Show an entry: task, scaling, shapes, sources, files, digests."""
     from fwsvm.cli import _data_text as text
     from fwsvm.data import lockfile
+    from fwsvm.data.download import FetchOptions
 
     (entry,) = find_entries((name,))
-    record = text.full_record(entry, fetch_options(mirror, offline=True).mirror, lockfile.read().overlay)
-    click.echo(json.dumps(record, indent=1) if as_json else "\n".join(text.info_lines(record)))
+    record = text.full_record(entry, FetchOptions.default().mirror, lockfile.read().overlay)
+    click.echo(json.dumps(record, indent=1) if as_json else text.info_text(record))
 
 
 @data.command()
 @names_argument
 @paper_option
 @source_option
-@mirror_option
 @offline_option
-@seconds_option
 def fetch(
     names: tuple[str, ...],
     paper: str | None,
     source: str | None,
-    mirror: str | None,
-    seconds: float | None,
     *,
     offline: bool,
 ) -> None:
@@ -121,16 +93,17 @@ def fetch(
 
     What is there already is only checked.
     """
+    from fwsvm.cli._progress import Display, fetch_options
     from fwsvm.data.fetching import obtain
 
     if not names and not paper:
         raise UsageError("name the data sets to fetch, or a --paper")
-    options = fetch_options(mirror, offline=offline, seconds=seconds)
     entries = find_entries(names, paper)
     failed = 0
     for entry in entries:
         try:
-            got = obtain(entry, source, options)
+            with Display() as display:
+                got = obtain(entry, source, fetch_options(display, offline=offline))
         except DataError as error:
             if len(entries) == 1:
                 raise
@@ -142,9 +115,8 @@ def fetch(
             click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
             continue
         size = sum(path.stat().st_size for path, _ in got.files.values())
-        click.echo(
-            f"{entry.name}: {len(got.files)} files, {size:,} bytes, source {got.source.name}, verified"
-        )
+        files = counted(len(got.files), "file")
+        click.echo(f"{entry.name}: {files}, {size:,} bytes, source {got.source.name}, verified")
     if failed:
         raise DataError(f"{failed} of {len(entries)} data sets are not available")
 
@@ -166,22 +138,22 @@ def verify(names: tuple[str, ...]) -> None:
         whole += state == "whole"
         bad += state not in ("whole", "missing", "unpinned")
     if bad:
-        raise DataError(f"{bad} files are not what datasets.lock says; `fwsvm data fetch NAME` replaces them")
-    click.echo(f"{whole} files whole")
+        raise DataError("not what datasets.lock says; `fwsvm data fetch NAME` replaces it")
+    click.echo(f"{counted(whole, 'file')} whole")
 
 
 @data.command()
 @name_argument
 @source_option
-@mirror_option
-def path(name: str, source: str | None, mirror: str | None) -> None:
+def path(name: str, source: str | None) -> None:
     """Print where the verified files of NAME lie.
 
     Training files come first, one a line. Nothing is fetched.
     """
+    from fwsvm.data.download import FetchOptions
     from fwsvm.data.fetching import obtain
 
-    got = obtain(find_entries((name,))[0], source, fetch_options(mirror, offline=True))
+    got = obtain(find_entries((name,))[0], source, FetchOptions.default(offline=True))
     for file in got.source.files:
         click.echo(str(got.files[file.file][0]))
 
@@ -201,21 +173,17 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     for path, why, size in maintenance.prune(everything=everything, dry_run=dry_run):
         total, places = total + size, places + 1
         click.echo(f"{path}: {why}, {size:,} bytes")
-    click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {places} places")
+    click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {counted(places, 'place')}")
 
 
 @data.command()
 @name_argument
 @click.option("--accept", is_flag=True, help="Fetch anew, and record a digest or a shape that differs.")
 @source_option
-@mirror_option
 @offline_option
-@seconds_option
 def lock(
     name: str,
     source: str | None,
-    mirror: str | None,
-    seconds: float | None,
     *,
     accept: bool,
     offline: bool,
@@ -225,13 +193,15 @@ def lock(
     The digest of each file is printed beside that in the lock. A digest that is not known yet is recorded; one
     that differs is recorded only with --accept, and without it the exit code is 3.
     """
+    from fwsvm.cli._progress import Display, fetch_options
     from fwsvm.data import recording
 
     entry = find_entries((name,))[0]
     chosen = entry.source(source) if source else entry.sources[0]
-    options = fetch_options(mirror, offline=offline, seconds=seconds)
-    for line in recording.lock(entry, chosen, options, accept=accept):
-        click.echo(line)
+    with Display() as display:
+        options = fetch_options(display, offline=offline)
+        for line in recording.lock(entry, chosen, options, accept=accept):
+            click.echo(line)
 
 
 @data.command()
@@ -290,7 +260,7 @@ def remove(name: str) -> None:
 
     is_entry, pins = overlay.remove(name)
     what = ["the entry"] if is_entry else []
-    what += [f"the digests of {pins} {'file' if pins == 1 else 'files'}"] if pins else []
+    what += [f"the digests of {counted(pins, 'file')}"] if pins else []
     click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")
     if (data_folder() / name).is_dir():
         click.echo(f"its files stay in {data_folder() / name} until `fwsvm data prune`")

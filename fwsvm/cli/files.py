@@ -22,8 +22,7 @@ from fwsvm.cli._options import (
     zero_based_option,
 )
 from fwsvm.cli._outputs import refuse_overwriting
-from fwsvm.cli._streams import end_where_unread
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
@@ -103,8 +102,6 @@ def scale(
         if restore
         else ranges.fit_ranges(X, table.labels, lower, upper, target)
     )
-    if not output:
-        end_where_unread()
     if save:
         ranges.write(save, rule)
     written = before = 0
@@ -158,7 +155,7 @@ def check(zero_based: bool | None, lenient: bool, data: str) -> None:
             wrong.add((file, line))
         uneven += [seen.uneven] if seen.uneven else []
     if wrong:
-        click.echo(f"Found {len(wrong)} {'line' if len(wrong) == 1 else 'lines'} with error.")
+        click.echo(f"Found {counted(len(wrong), 'line')} with error.")
         raise SystemExit(exit_codes.DATA)
     click.echo("No error.")
     if len(classes) == 1:
@@ -204,7 +201,6 @@ def subset(method: str, seed: int, data: str, size: int, output: Path | None, re
     lines = draws.lines_of(data)
     chosen = (draws.stratified if method == "0" else draws.uniform)(lines.classes, size, seed)
     if output is None:
-        end_where_unread()
         for line in lines.of(chosen):
             click.echo(line, nl=False)
         return

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm.cli._lines import echo, note
-from fwsvm.cli._options import EXPERIMENT, FOLDER, offline_option, quiet_option
-from fwsvm.errors import UsageError
+from fwsvm.cli._options import FILE_OR_NAME, FOLDER, offline_option, quiet_option
+from fwsvm.errors import UsageError, counted
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("config", type=EXPERIMENT, required=False)
+@click.argument("config", type=FILE_OR_NAME, required=False)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
-@click.option(
-    "--copy",
-    "copied",
-    metavar="NAME",
-    help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.",
-)
 @click.option(
     "--only",
     "conditions",
@@ -80,7 +74,6 @@ if TYPE_CHECKING:
 )
 def grid(
     config: str | None,
-    copied: str | None,
     conditions: tuple[str, ...],
     profile: str | None,
     out: Path | None,
@@ -110,12 +103,6 @@ def grid(
     from fwsvm.experiments.run import Resources
     from fwsvm.experiments.store import reusable_runs
 
-    if (list_shipped or copied) and config is not None:
-        raise UsageError(f"{config}: --list and --copy NAME take no CONFIG")
-    if copied is not None:
-        for copy in shipped.copy_experiment(copied, Path()):
-            click.echo(f"wrote {copy}")
-        return
     if list_shipped:
         for one in shipped.shipped_experiments():
             click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
@@ -150,15 +137,11 @@ def grid(
 
 
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
-    """Load every data set once, and print its shape and notices, or why it is missing.
-
-    Of sets that are not available the reason is printed for the first one: it is long, and much the same for others.
-    """
+    """Load every data set once, and print its shape and notices, or why it is missing."""
     from fwsvm.cli._progress import Display
     from fwsvm.experiments.samples import data_info
 
     known: dict[DataSpec, DataInfo] = {}
-    unobtainable: dict[str, None] = {}
     with Display() as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
@@ -166,18 +149,15 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                if not (found.unobtainable and unobtainable):
-                    state = "missing" if found.unobtainable else "unreadable"
-                    echo(f"{state}: {found.missing}", 2, err=True)
-                unobtainable |= {data.name: None} if found.unobtainable else {}
+                state = "missing" if found.unobtainable else "unreadable"
+                echo(f"{state}: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
-            shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
+            features = counted(found.features, "feature")
+            shape = f"{counted(found.rows, 'row')}{test}, {features}, {found.classes} classes"
             note(f"{data.name}: {shape}")
             for notice in found.notices:
                 note(f"  {notice}", 4)
-    if more := [*unobtainable][1:]:
-        echo(f"also missing: {', '.join(more)}; `fwsvm data info NAME` says where to get a set", 2, err=True)
     return known
 
 

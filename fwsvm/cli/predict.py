@@ -20,8 +20,7 @@ from fwsvm.cli._options import (
     quiet_option,
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
-from fwsvm.cli._streams import end_where_unread
-from fwsvm.errors import UsageError, listed
+from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.phases import Phase
 
@@ -132,7 +131,6 @@ def predict(
         with replacing(output, WriteError) as stream:
             stream.writelines(lines_of(predicted, machine.classes, decision=decision))
     elif not as_json:
-        end_where_unread()
         sys.stdout.writelines(lines_of(predicted, machine.classes, decision=decision))
     record = {
         "model": str(model),
@@ -163,8 +161,8 @@ def _tell(predicted: "Prediction", notices: Iterable[str], features: int) -> Non
     for notice in notices:
         note(f"fwsvm: {notice}")
     if predicted.ignored:
-        why = f"the model was trained on {features} features"
-        tell([f"{predicted.ignored} non-zeros were ignored: {why}"])
+        why = f"the model was trained on {counted(features, 'feature')}"
+        tell([f"{counted(predicted.ignored, 'non-zero')} ignored: {why}"])
     tell(predicted.notices)
     if predicted.unknown:
         tell([f"the model does not know the labels {listed(predicted.unknown)}; their rows count as wrong"])
@@ -193,7 +191,7 @@ def _load(
     columns = rows.table.features
     if not issparse(rows.table.X) and columns != machine.features:
         raise UsageError(
-            f"{data} has {columns} columns, but {model} was trained on {machine.features} features"
+            f"{data} has {counted(columns, 'column')}, but {model} was trained on {machine.features} features"
         )
     if rows.scaling == "none" or machine.ranges is not None:
         return rows.table, rows.notices

@@ -8,7 +8,7 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli._lines import echo, tell
-from fwsvm.cli._options import FILE, FOLDER, PATH, FiniteFloat, NearestChoice
+from fwsvm.cli._options import FILE, FOLDER, PATH, NearestChoice
 from fwsvm.cli._results import (
     emit,
     emit_tables,
@@ -20,7 +20,10 @@ from fwsvm.cli._results import (
     text_options,
     where_option,
 )
-from fwsvm.errors import UsageError, listed
+from fwsvm.errors import UsageError, counted, listed
+
+#: Smallest difference of accuracies and smallest ratio of times that `compare` counts.
+MARGINS = {"accuracy": 0.005, "time": 1.2}
 
 
 @click.command()
@@ -101,29 +104,11 @@ def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where:
     type=NearestChoice(["accuracy", "time"]),
     help="Compare only this; may be repeated [default: both].",
 )
-@click.option(
-    "--accuracy-margin",
-    type=FiniteFloat(0, 100),
-    default=0.5,
-    show_default=True,
-    metavar="POINTS",
-    help="Smallest difference of accuracies that counts, in percentage points.",
-)
-@click.option(
-    "--time-margin",
-    type=FiniteFloat(1, min_open=True),
-    default=1.2,
-    show_default=True,
-    metavar="FACTOR",
-    help="Smallest ratio of times that counts.",
-)
 @text_options("terminal", "markdown", "latex", "csv")
 def compare(
     old: Path,
     new: Path,
     measures: tuple[str, ...],
-    accuracy_margin: float,
-    time_margin: float,
     form: str,
     mixed_load: bool,
     where: tuple[str, ...],
@@ -132,16 +117,16 @@ def compare(
     """Say where NEW is better, the same or worse than OLD.
 
     OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
-    and repetition. Lines of six pairs or more are tested (Wilcoxon, Holm); the others are judged by the margin alone.
+    and repetition. Half a percentage point of accuracy and a fifth of the time count. Lines of six
+    pairs or more are tested (Wilcoxon, Holm).
     Times from different machines or loads are not compared.
 
     Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
     """
     from fwsvm.analysis.compare import compare_results
 
-    margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
     before, after = (read_results((path,), where, out).frame for path in (old, new))
-    found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
+    found = compare_results(before, after, measures or tuple(MARGINS), MARGINS, mixed_load=mixed_load)
     tell(found.notices)
     emit_tables(found.tables, form, out)
     for said in found.worse:
@@ -166,7 +151,6 @@ def merge(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
     unless --allow-mixed, and then named.
     """
     from fwsvm.analysis import merge as joining
-    from fwsvm.analysis.measures import counted
 
     rows, notices = joining.merge(folders, out, allow_mixed=allow_mixed)
     tell(notices)

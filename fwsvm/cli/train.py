@@ -19,7 +19,6 @@ from fwsvm.cli._options import (
     settings_from,
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
-from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
 from fwsvm.settings import DATA, OUTPUT
 from fwsvm.status import Status
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     "--trace",
     type=PATH,
     group=OUTPUT,
-    help="Write time and gap of each step to this file (two classes only).",
+    help="Write time and gap of each step (two classes).",
 )
 @probability_option("Let the model predict probabilities.")
 def train(
@@ -80,19 +79,17 @@ def train(
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     for output, option in ((model, "--model"), (trace, "--trace")):
         refuse_no_folder(output, option)
-    if model is None and trace is None:
-        end_where_unread()
     say = text.printer(to_stderr=as_json)
     if scheduler is not None:
         refuse_on_cluster(how, probability=probability)
     with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
-        _refuse_too_wide(model, problem)
         rows, code = problem.rows, 0
-        if probability and isinstance(rows, LocalRows):
-            refuse_probability(rows.data.name, rows.codes, rows.data.classes, settings)
+        local = rows if probability and isinstance(rows, LocalRows) else None
+        if local is not None:
+            refuse_probability(local.data.name, local.codes, local.data.classes, settings)
         result, row = _run(problem, display, as_json=as_json)
-        if probability and isinstance(rows, LocalRows) and result.status is not Status.INTERRUPTED:
-            result, code = _with_probabilities(rows, problem.settings, result, display)
+        if local is not None and result.status is not Status.INTERRUPTED:
+            result, code = _with_probabilities(local, problem.settings, result, display)
             row |= {"message": result.message, "status": str(result.status)}
     with held_back():  # what was trained is not lost
         failures = _write(model, trace, result, row)
@@ -161,16 +158,3 @@ def _write(model: Path | None, trace: Path | None, result: "Result", row: "Row")
         why = f"a trace is of one problem, and more than two classes make several ({count:,} here)"
         tell([f"{trace} has no points: {why}; train on rows of two classes"])
     return failures
-
-
-def _refuse_too_wide(model: Path | None, problem: "Problem") -> None:
-    """Refuse a linear model whose file no disk holds, before it is trained."""
-    from fwsvm.files.atomic import require_space
-    from fwsvm.problems.model_files import least_linear_bytes
-
-    if model is None or problem.resolved.family.multiclass != "one-vs-rest":
-        return
-    features, K = (problem.rows.columns[name] for name in ("features", "classes"))
-    what = f"the file of a linear model of {features:,} features and {K} classes"
-    remedy = "number the features without gaps, or use swap-2o with --kernel linear, whose model has rows"
-    require_space(model, least_linear_bytes(features, K), what, remedy)

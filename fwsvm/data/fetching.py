@@ -166,8 +166,7 @@ class Search:
             part.unlink()
             if is_resumed:  # its beginning may have come from elsewhere
                 return self.take(source, file, place)
-        mirror = "" if is_web else f" --mirror {Path(place).parent}"
-        accept = f"`fwsvm data lock {source.owner} --source {source.name}{mirror} --accept`"
+        accept = f"`fwsvm data lock {source.owner} --source {source.name} --accept`"
         hint = f" (if you trust this file: {accept})" if is_doubtful else ""
         self.tried.append(f"{place}: {wrong}{hint}")
         return None

@@ -16,7 +16,7 @@ from fwsvm.data import formats, labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import loader_of, svmlight_writer
 from fwsvm.data.formats.text_files import open_text
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, counted
 
 
 class Lines(NamedTuple):
@@ -105,4 +105,4 @@ def uniform(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int6
 
 def _require(size: int, rows: int) -> None:
     if not 0 < size <= rows:
-        raise UsageError(f"{size} rows cannot be drawn from the {rows} that there are")
+        raise UsageError(f"{counted(size, 'row')} cannot be drawn from the {rows} that there are")

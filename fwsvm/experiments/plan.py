@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -318,7 +318,7 @@ def describe(planned: Sequence[PlannedRun]) -> str:
     """Return the numbers of runs by state."""
     states = Counter(run.state for run in planned)
     final, left = sum(run.cell.role == FINAL for run in planned), sum(run.is_left for run in planned)
-    said = f"{len(planned)} runs: {len(planned) - final} to choose parameters, {final} to report"
+    said = f"{counted(len(planned), 'run')}: {len(planned) - final} to choose parameters, {final} to report"
     said += f"; {len(planned) - left - states['missing']} done"
     said += f", {states['missing']} without data" if states["missing"] else ""
     return said + (f", {states['again']} made again with the rest of their chains" if states["again"] else "")

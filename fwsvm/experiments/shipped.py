@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from fwsvm.errors import UsageError, nearest
 from fwsvm.experiments.config_files import read_config_file
-from fwsvm.files.atomic import replacing
 
 SUFFIX = ".yaml"
 
@@ -37,11 +36,6 @@ def shipped_experiments() -> list[ShippedExperiment]:
     ]
 
 
-def shipped_names() -> list[str]:
-    """Return the names of all shipped experiments."""
-    return list(_files())
-
-
 def config_file(word: Path) -> Path:
     """Return the file that is meant: ``word`` if it exists or has a folder, else the shipped experiment of that name.
 
@@ -63,28 +57,6 @@ def config_file(word: Path) -> Path:
         return word
     hint = nearest(name, files, "`fwsvm grid --list` shows all")
     raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")
-
-
-def copy_experiment(word: str, folder: Path) -> list[Path]:
-    """Copy a shipped experiment and the files that it extends into a folder; return the copies.
-
-    Raises
-    ------
-    UsageError
-        There is no such experiment, or one of the files exists already.
-    """
-    shipped = _files()
-    if word not in shipped:
-        hint = nearest(word, shipped, "`fwsvm grid --list` shows all")
-        raise UsageError(f"{word}: not an experiment that comes with fwsvm; {hint}")
-    files = list(dict.fromkeys(file.path for file in read_config_file(shipped[word]).files()))
-    copies = [folder / file.name for file in files]
-    if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
-        raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
-    for file, copy in zip(files, copies, strict=True):
-        with replacing(copy) as stream:
-            stream.write(file.read_text("utf-8"))
-    return copies
 
 
 def _files() -> dict[str, Path]:

@@ -24,7 +24,7 @@ from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.results.files import bytes_of, no_results, present, refuse_reference
+from fwsvm.results.files import no_results, refuse_reference
 from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, records
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
@@ -116,8 +116,8 @@ class ResultsStore:
     def copy_from(self, run: ReusableRun, cell: Cell) -> None:
         """Write a run of another folder, and its trace, as this cell."""
         name = f"traces/{run.row['run_id']}.csv"
-        if present(run.folder / name):
-            write_whole(self.folder / name, bytes_of(run.folder / name))
+        if (run.folder / name).exists():
+            write_whole(self.folder / name, (run.folder / name).read_bytes())
         self._add_fields({**run.row, "experiment": cell.experiment})
 
     def log(self, event: str, **facts: Any) -> None:
@@ -193,7 +193,7 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
 
 
 def _read_table(path: Path, notices: list[str]) -> ResultsTable | None:
-    if not present(path):
+    if not path.exists():
         return None
     table = read_runs(path)
     if odd := [name for name in table.header if name not in COLUMNS]:
@@ -236,7 +236,7 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
     found: dict[str, ReusableRun] = {}
     for folder in folders:
         refuse_reference(folder)
-        if not present(folder / "runs.csv"):  # it may be made later
+        if not (folder / "runs.csv").exists():  # it may be made later
             notices.append(f"nothing to reuse: {no_results(folder)}")
         for run_id, row in read_rows(folder / "runs.csv", notices).items():
             if Status(row["status"]).done:

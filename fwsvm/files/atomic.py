@@ -4,13 +4,11 @@ import contextlib
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from fwsvm._memory import said
-from fwsvm.errors import FwsvmError, UsageError, WriteError
+from fwsvm.errors import FwsvmError, WriteError
 
 DEVICES, PROCESSES = Path("/dev"), Path("/proc")  # whose links are the system's
 #: Names of the files that this process has open: stdout and stderr, or any by its number.
@@ -92,35 +90,6 @@ def make_folder(path: Path, refusal: type[FwsvmError] = WriteError) -> None:
 def as_utf8(text: str) -> bytes:
     """Return text as UTF-8; bytes of file names that were none are written as escapes."""
     return text.encode("utf-8", "backslashreplace")
-
-
-def require_space(path: Path, least: int, what: str, remedy: str) -> None:
-    """Refuse to write a file that does not fit on its disk.
-
-    Parameters
-    ----------
-    path : Path
-        The file that is written.
-    least : int
-        Bytes that it has at least.
-    what : str
-        The file, as the subject of the sentence.
-    remedy : str
-        What to do instead.
-
-    Raises
-    ------
-    UsageError
-        It says the need, the space left and the remedy.
-    """
-    folder = path.absolute().parent
-    if not folder.is_dir():  # whoever writes there says so
-        return
-    free = shutil.disk_usage(folder).free
-    if least > free:
-        raise UsageError(
-            f"{what} would take {said(least)} or more; {said(free)} are left on the disk; {remedy}"
-        )
 
 
 def shortest(value: float) -> str:

@@ -24,11 +24,6 @@ ROUNDING = 1e-9  # of the larger number
 CUT = "time_limit"
 
 
-def differing(a: Row, b: Row) -> list[str]:
-    """Return the columns, none of them volatile, that two rows of one run do not have alike."""
-    return [name for name in _said(a, b) if name not in VOLATILE and a[name] != b[name]]
-
-
 def contradictions(a: Row, b: Row) -> list[str]:
     """Return in words what cannot be true of both rows, though each says that it is of the same finished run.
 

@@ -9,7 +9,6 @@ import pandas as pd
 
 from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS, NUMBER, REQUIRED, SCHEMA, TRACE_COLUMNS, TRUTH
-from fwsvm.results.files import bytes_of
 from fwsvm.results.schemas import updated
 from fwsvm.status import Status
 
@@ -47,7 +46,7 @@ def read_runs(path: Path) -> ResultsTable:
     Raises
     ------
     ResultsError
-        The file cannot be read, is no table of fwsvm, or has a row of a newer schema; the line is named.
+        The file is no table of fwsvm, or has a row of a newer schema; the line is named.
     """
     table = _read_csv(path)
     frame = table.frame
@@ -102,7 +101,7 @@ def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
     Raises
     ------
     ResultsError
-        The file cannot be read or is no trace.
+        The file is no trace.
     """
     path = folder / "traces" / f"{run_id}.csv"
     if not path.exists():
@@ -114,7 +113,7 @@ def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
 
 
 def _read_csv(path: Path) -> ResultsTable:
-    content = bytes_of(path)
+    content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     torn = whole < len(content)
     if not whole:

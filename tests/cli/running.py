@@ -1,11 +1,13 @@
 """The command line, run in this process, and the rows that it writes."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
+from fwsvm.results.columns import COLUMNS, VOLATILE
 
 
 def run(*words: object, **environment: str) -> Result:
@@ -26,3 +28,8 @@ def rows(folder: Path) -> list[dict[str, str]]:
     """Return the rows of the results in a folder."""
     with (folder / "runs.csv").open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def differing(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+    """Return the columns, none of them volatile, that two rows of one run do not have alike."""
+    return [name for name in a if COLUMNS[name].variability != VOLATILE and a[name] != b[name]]

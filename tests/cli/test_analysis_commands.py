@@ -17,17 +17,6 @@ def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(fol
     assert "paper      6.26±0.09" in result.output
 
 
-def test_table_as_csv_into_a_file(folder, tmp_path):
-    out = tmp_path / "new" / "table3.csv"
-    assert run("table", folder, "--layout", "003-3", "--format", "csv", "--out", out).exit_code == 0
-    lines = list(csv.DictReader(io.StringIO(out.read_text())))
-    assert len(lines) == 26 * 3
-    (printed,) = (line for line in lines if line["data set"] == "USPS" and line["line 1"] == "paper")
-    assert [printed[head] for head in ("CVM", "FW", "MFW")] == ["6.89", "7.58", "7.22"]
-    alone = run("table", folder, "--layout", "003-3", "--format", "csv", "--no-published")
-    assert len(list(csv.DictReader(io.StringIO(alone.output)))) == 26
-
-
 def test_table_of_printed_numbers_needs_no_results():
     result = run("table", "--layout", "002-3", "--format", "markdown")
     assert result.exit_code == 0
@@ -80,19 +69,6 @@ def test_stats_of_the_printed_tables_are_the_printed_statistics():
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder, tmp_path):
-    assert "Frandi et al. (2013), section 5.6" in run("stats", folder).output
-    five = write(tmp_path, like_paper("003", repetitions=1, extra={"swap": 0.3, "swap-2o": 0.5}))
-    assert "SWAP-2o - SWAP" in run("stats", five).output
-    pairs = run("stats", five, "--design", "pairs", "--methods", "fw,swap", "--measure", "time", "-f", "csv")
-    lines = [line for line in csv.DictReader(io.StringIO(pairs.output)) if line["N"]]
-    assert [(line["pair"], line["N"]) for line in lines] == [("FW - SWAP", "26")]
-    assert run("stats", five, "--methods", "fw,nobody").exit_code == 2
-    assert run("stats", five, "--design", "003", "--measure", "size").exit_code == 2
-    assert run("stats").exit_code == 2
-    assert run("stats", five, "--published", "003").exit_code == 2
-
-
 @pytest.mark.parametrize("command", ["plot", "report"])
 def test_nothing_is_written_among_committed_results_unless_a_place_is_given(command, tmp_path):
     folder = write(tmp_path / "results" / "reference" / "adult", like_paper("003", repetitions=1))
@@ -114,12 +90,6 @@ def test_stats_sets_003s_tables_beside_ours(folder):
     assert "Frandi et al. (2013), Table 6" in run("stats", folder).output
     assert run("stats", folder, "--table", "5", "--design", "000").exit_code == 2
     assert run("stats", "--published", "003", "--table", "5").exit_code == 0
-
-
-def test_stats_of_a_sweep_says_how_to_choose():
-    assert "choose with --where" in run("stats", "--published", "002").stderr
-    assert run("stats", "--published", "002", "--where", "C=1", "--where", "tolerance=0.01").exit_code == 0
-    assert "Nanculef et al. (2014): no printed numbers" in run("stats", "--published", "000").stderr
 
 
 def test_claims_on_results_and_on_printed_numbers_alone(folder):
@@ -166,27 +136,22 @@ def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
         assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize("command", [["table", "-l", "003-2"], ["claims"]])
-def test_where_without_results_is_refused(command):
-    refused = run(*command, "--where", "dataset=nosuch")
+def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
+    result = run("plot", folder, "--figure", "ranks", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
+    assert result.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"ranks-{m}.{form}" for m in ("accuracy", "time") for form in ("pdf", "png", "svg")
+    ]
+    assert "critical difference" in result.output
+    assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
+
+
+def test_measures_over_a_baseline_are_drawn_and_not_tested(folder, tmp_path):
+    measure = "speedup"
+    assert run("plot", folder, "--measure", measure, "-o", tmp_path).exit_code == 0
+    drawn = {path.stem for path in tmp_path.iterdir()}
+    assert f"series-{measure}" in drawn
+    assert not any(name.startswith("ranks") for name in drawn)
+    refused = run("stats", folder, "--design", "pairs", "--measure", measure)
     assert refused.exit_code == 2
-    assert refused.stderr.startswith("fwsvm: --where dataset=nosuch: it chooses among rows of RESULTS; ")
-
-
-def test_a_claim_that_is_not_there_is_named_beside_one_that_is():
-    refused = run("claims", "--only", "003", "--only", "003-x")
-    assert refused.exit_code == 2
-    assert refused.stderr == "fwsvm: no claim's name begins with 003-x; fwsvm claims lists them all\n"
-
-
-def test_stats_takes_every_name_of_a_method_that_it_lists(tmp_path):
-    methods = ["swap", "swap-2o", "cvm(retries=2, candidates=outside)", "cvm(retries=3)"]
-    rows = [row(dataset=d, method=m) for d in ("a1a", "w1a", "usps") for m in methods]
-    folder = write(tmp_path, rows)
-    chosen = run("stats", folder, "--methods", ", ".join(methods[1:3]), "--measure", "accuracy", "-f", "csv")
-    assert chosen.exit_code == 0, chosen.stderr
-    assert "cvm(retries=2, candidates=outside)" in chosen.output
-    assert "cvm(retries=3)" not in chosen.output
-    twice = run("stats", folder, "--methods", "swap-2o,swap-2o")
-    assert twice.exit_code == 2
-    assert twice.stderr == "fwsvm: --methods: 'swap-2o' stands there twice; name each method once\n"
+    assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is relative to a baseline")

@@ -11,7 +11,7 @@ from fwsvm.data.labels import encode
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.validation import validation_mask
 from tests import naive
-from tests.cli.running import rows, run
+from tests.cli.running import run
 
 
 def row_of(*arguments: str) -> dict:
@@ -39,14 +39,6 @@ def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
     same = fwsvm.train(str(file), weights=weights, method="swap-2o", gamma=0.5, tolerance=1e-6)
     assert found["objective"] == pytest.approx(same.objective, rel=1e-12)
     assert found["objective"] != pytest.approx(row_of(str(file), *settings)["objective"], rel=1e-2)
-
-
-def test_balanced_classes_count_alike(file):
-    settings = ("--method", "newton", "--tol", "1e-6")
-    each = [f"{label}={100 / (3 * count)!r}" for label, count in ((1, 60), (2, 25), (3, 15))]
-    given = row_of(str(file), *settings, *(word for one in each for word in ("--class-weight", one)))
-    found = row_of(str(file), *settings, "--class-weight", "balanced")
-    assert found["objective"] == pytest.approx(given["objective"], rel=1e-12)
 
 
 def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path):
@@ -117,36 +109,3 @@ def test_weights_that_make_no_sense_are_refused(file, words, why):
         done = run(*command, str(file), *options)
         assert done.exit_code == 2
         assert why in " ".join(done.stderr.split())
-
-
-def test_an_experiment_compares_weights_of_classes(file, tmp_path):
-    config = tmp_path / "weights.yaml"
-    config.write_text(
-        f"name: weights\ndatasets: ['{file}']\ntolerance: 1e-6\ngamma: 0.5\nmethods:\n  - mfw\n"
-        "  - {name: swap, class_weight: {+1: 2, 3: 5}}\n  - {name: swap, class_weight: balanced}\n"
-    )
-    done = run("grid", str(config), "--out", str(tmp_path / "out"), "--workers", "1")
-    assert done.exit_code == 0, done.output
-    found = {(row["method"], row["parameters"]): row for row in rows(tmp_path / "out")}
-    weighted = "swap", '{"class_weight": {"1": 2.0, "3": 5.0}}'
-    assert set(found) == {("mfw", ""), weighted, ("swap", '{"class_weight": "balanced"}')}
-    alone = row_of(str(file), "--method", "swap", "--gamma", "0.5", "--tol", "1e-6", "--class-weight", "1=2",
-                   "--class-weight", "3=5")  # fmt: skip
-    assert float(found[weighted]["objective"]) == pytest.approx(alone["objective"], rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ("equal", "wrong.yaml:4: class_weight must be text matching regex '^balanced$', not 'equal'"),
-        ("{1: -2}", "wrong.yaml:4: class_weight[...] must be a number > 0.0"),
-        ("{1: 2, '+1': 3}", "wrong.yaml:4: class '1' has two weights"),
-    ],
-)
-def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(tmp_path, given, why):
-    config = tmp_path / "wrong.yaml"
-    config.write_text(f"name: wrong\ndatasets: [wdbc]\nmethods: [fw]\nclass_weight: {given}\n")
-    done = run("grid", str(config), "--dry-run")
-    assert done.exit_code == 2
-    said = " ".join(done.stderr.split())
-    assert why in said

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from fwsvm.errors import DataError
-from fwsvm.experiments import cross_validation, run
+from fwsvm.experiments import run
 from tests.cli.running import done
-from tests.cli.test_easy import pressing_ctrl_c
 
 
 def cv(*words: object, code: int = 0) -> Result:
@@ -30,14 +28,16 @@ def test_every_row_is_judged_once():
     assert len({row["run_id"] for row in rows}) == 3
 
 
-def test_people_get_lines_and_the_accuracy():
-    found = cv("wdbc", "--folds", "2", "--tol", "0.1")
-    assert [line.split()[:2] for line in found.stdout.splitlines()[-3:-1]] == [["fold", "0"], ["fold", "1"]]
-    assert found.stdout.splitlines()[-1].startswith("accuracy")
-
-
 def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch):
-    pressing_ctrl_c(monkeypatch, run, "accuracy", 2)  # of training rows and others, in the first fold
+    measured, made = run.accuracy, []
+
+    def pressed(*given: object) -> object:
+        made.append(1)
+        if len(made) > 2:  # of training rows and others, in the first fold
+            raise KeyboardInterrupt
+        return measured(*given)
+
+    monkeypatch.setattr(run, "accuracy", pressed)
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
@@ -50,22 +50,6 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch):
     assert said["deviation"] is said["scores"]["f1"]["deviation"] is None
     monkeypatch.undo()
     assert json.loads(cv(*words).stdout)["folds_ended"] == 3
-
-
-def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch):
-    train, made = cross_validation.run_one, []
-
-    def one_fails(*given, **named):
-        made.append(given)
-        if len(made) == 2:
-            raise DataError("no more")
-        return train(*given, **named)
-
-    monkeypatch.setattr(cross_validation, "run_one", one_fails)
-    found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=3)
-    said = json.loads(found.stdout)
-    assert (said["folds"], said["folds_ended"], len(said["rows"])) == (3, 1, 1)
-    assert found.stderr.splitlines()[-1] == "fwsvm: no more"
 
 
 def test_a_class_too_small_for_the_folds_is_named(tmp_path):
@@ -110,12 +94,6 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds():
     lines = cv("wdbc", *options, *asked[:4], "--score", "accuracy").stdout.splitlines()[-3:]
     assert [line.split()[0] for line in lines] == ["AUC", "F1", "accuracy"]
     assert f"{said['scores']['auc']['mean']:.4f} (mean over folds)" in lines[0]
-
-
-def test_the_scores_to_choose_from_are_those_there_are():
-    from fwsvm.cli.cv import SCORES
-
-    assert tuple(cross_validation.TITLES) == SCORES
 
 
 def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import yaml
 from click.testing import Result
 
 from fwsvm.data import lockfile
-from fwsvm.files.lock import exclusive
 from tests.cli.running import done
 from tests.data import site as serve
 from tests.data.conftest import cache, site
@@ -88,8 +86,6 @@ def test_info_tells_all_files_within_the_page(name, cache):
             assert file.file in output
             assert (file.sha256 or file.md5 or "no digest is known") in output
             assert all(url in output for url in file.urls)
-    prose = [line for line in output.splitlines() if not any(s in line for s in ("://", "here:", str(cache)))]
-    assert max(map(len, prose)) <= 80
 
 
 def test_info_of_an_unknown_name_is_one_line_with_near_names(cache):
@@ -115,23 +111,10 @@ def test_fetch_verify_path_and_prune(lock, site, cache):
     run("path", "tiny", code=3)
 
 
-def test_prune_leaves_a_file_that_is_being_downloaded(lock, site, cache):
-    run("fetch", "tiny")
-    path = Path(run("path", "tiny").stdout.splitlines()[0])
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(b"half")
-    with exclusive(path):
-        assert str(part) not in run("prune").stdout
-        assert part.is_file()
-        assert f"{path}.lock" not in run("prune", "--all", "--dry-run").stdout
-    assert str(part) in run("prune").stdout
-    assert not part.exists()
-
-
 def test_fetch_goes_on_after_a_failure_and_says_so(lock, site):
     site.put("/t.t", TEST, serve.status(404))
     result = run("fetch", "tiny", "unsure", code=3)
-    assert "unsure: 1 files" in result.stdout
+    assert "unsure: 1 file," in result.stdout
     assert "fwsvm data add tiny FILE" in result.stderr
     assert "1 of 2 data sets" in result.stderr
     assert "name the data sets" in run("fetch", code=2).stderr
@@ -169,23 +152,6 @@ def test_lock_replaces_a_digest_only_when_told_to(lock, site, cache):
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
-
-
-def test_lock_leaves_out_what_can_be_derived(cache, site, tmp_path, monkeypatch):
-    path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
-    raw = yaml.safe_load(path.read_text("utf-8"))
-    some = TRAIN.splitlines(keepends=True)[:30]
-    rest = {"file": "rest", "urls": [site.address + "/none"], "evidence": "unpinned"}
-    rest["complement"] = {"of": "tiny", "minus": "unsure"}
-    raw["datasets"]["unsure"]["sources"]["web"]["test"] = [rest]
-    raw["datasets"]["unsure"]["sources"]["web"]["train"][0]["urls"] = [site.put("/u", b"".join(some))]
-    path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
-    monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    assert "rest was derived" in run("lock", "unsure").stdout
-    run("fetch", "unsure")
-    assert Path(run("path", "unsure").stdout.splitlines()[1]).read_bytes() == TRAIN.removeprefix(
-        b"".join(some)
-    )
 
 
 def test_add_takes_a_file_by_its_digest_whatever_its_name(lock, site, tmp_path):
@@ -236,24 +202,6 @@ def test_add_makes_a_new_data_set(lock, site, tmp_path):
     assert "--test" in run("add", "tiny", one_class, "--title", "x", code=2).stderr
 
 
-def test_features_that_count_from_0_are_seen_said_and_kept(lock, site, tmp_path):
-    from fwsvm import data
-
-    (tmp_path / "zero.svm").write_bytes(TRAIN.replace(b"1:", b"0:"))
-    assert "from 0" in run("add", "zero", tmp_path / "zero.svm").stderr
-    (tmp_path / "told.svm").write_bytes(TRAIN)
-    run("add", "told", tmp_path / "told.svm", "--zero-based")
-    assert [data.load(name).zero_based for name in ("zero", "told")] == [True, True]
-    assert data.load("told").train.X.shape == (40, 4)
-    assert "zero_based True" in run("info", "zero").output
-
-
-def test_a_torn_overlay_is_one_sentence(lock, site):
-    lockfile.overlay_path().parent.mkdir(parents=True)
-    lockfile.overlay_path().write_text("pins: {a: [", "utf-8")
-    assert "datasets.lock:2: not YAML" in run("list", code=3).stderr
-
-
 @pytest.fixture
 def mine(lock: Path, tmp_path: Path) -> Path:
     """Add a data set of the user's own and lock another, as a user does, and return the overlay."""
@@ -272,7 +220,7 @@ def test_what_a_user_adds_and_locks_is_the_user_s(lock, mine):
     assert "digests recorded by you: unsure" in listed.output
     records = {r["name"]: r["overlay"] for r in json.loads(run("list", "--json").stdout)}
     assert records == {"tiny": None, "unsure": "locked", "mine": "added"}
-    assert f"added by you: {mine}" in " ".join(run("info", "mine").output.split())
+    assert "overlay: added by you" in run("info", "mine").output
     assert json.loads(run("info", "unsure", "--json").stdout)["overlay"] == "locked"
 
 
@@ -288,33 +236,17 @@ def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
     assert not kept.exists()
 
 
-def test_prune_leaves_what_is_not_fwsvm_s_and_what_is_being_made(cache, tmp_path):
-    theirs = [
-        "data/raw/mine.csv", "data/raw/web/mine.csv", "data/raw/web/mine.part", "data/plan.part",
-        "data/results/web/runs.csv", "data/results/web/log.jsonl", "parsed/notes/n.txt", "parsed/mine.txt",
-        f"parsed/{'a' * 32}/n.txt", "data/a9a/libsvm/notes.txt", "data/wdbc/mine/notes.txt",
-    ]  # fmt: skip
-    for path in (cache / each for each in (*theirs, "data/results/web/runs.csv.lock")):
+def test_prune_leaves_what_is_not_fwsvm_s(cache):
+    theirs = [cache / each for each in ("data/raw/mine.csv", "data/results/web/runs.csv", "parsed/mine.txt")]
+    for path in theirs:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("" if path.suffix == ".lock" else "mine")
-    making, abandoned = (
-        cache / "parsed" / "fwsvm-building-abcdefgh",
-        cache / "parsed" / "fwsvm-building-ijklmnop",
-    )
-    for path, age in ((making, 0), (abandoned, 2 * 24 * 3600)):
-        path.mkdir()
-        (path / "X.npy").write_bytes(b"x")
-        for each in (path, path / "X.npy"):
-            os.utime(each, (each.stat().st_atime, each.stat().st_mtime - age))
+        path.write_text("mine")
     old = cache / "parsed" / ("b" * 32)
     old.mkdir()
     (old / "about.json").write_text('{"readers": "others"}')
     said = run("prune").stdout
     assert f"{old}: parsed by another version" in said
-    assert f"{abandoned}: unfinished parsed copy" in said
-    assert "in 2 places" in said
+    assert "in 1 place\n" in said
     assert "in 0 places" in run("prune", "--all").stdout
-    assert all((cache / each).read_text() == "mine" for each in theirs)
-    assert (making / "X.npy").is_file()
+    assert all(path.read_text() == "mine" for path in theirs)
     assert not old.exists()
-    assert not abandoned.exists()

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
 
 import fwsvm
 from fwsvm import exit_codes
 from fwsvm.__main__ import main as program
 from fwsvm.cli import main
+from fwsvm.experiments import run as runs
 from tests.cli.running import done
 
 
@@ -44,24 +44,8 @@ def test_no_number_option_takes_what_is_not_finite(words):
         assert "is not a finite number" in said or "is not in the range" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "incomplete", "offered"),
-    [
-        ("", "gr", ["grid"]),
-        ("easy", "--ti", ["--time-limit"]),
-        ("train", "wdb", ["wdbc", "wdbc-500", "wdb"]),  # the last one stands for files
-        ("grid", "quick", ["quickstart", "quick"]),
-        ("train --method", "swap-", ["swap-2o"]),
-        ("cv --kernel", "lap", ["laplacian"]),
-    ],
-)
-def test_shells_complete_commands_options_and_names(words, incomplete, offered):
-    shell = ShellComplete(main, {}, "fwsvm", "_FWSVM_COMPLETE")
-    assert [item.value for item in shell.get_completions(words.split(), incomplete)] == offered
-
-
 def test_an_unforeseen_error_is_one_sentence_and_a_log(monkeypatch, capsys):
-    monkeypatch.setattr("fwsvm.cli.about._facts", lambda: 1 // 0)
+    monkeypatch.setattr("fwsvm.files.folders.code_folder", lambda: 1 // 0)
     monkeypatch.setattr(sys, "argv", ["fwsvm", "info"])
     with pytest.raises(SystemExit) as ended:
         program()
@@ -99,3 +83,58 @@ def test_starting_ends_by_one_sentence(tmp_path, module, code, said):
     assert (ended.returncode, ended.stdout) == (code, "")
     assert ended.stderr.startswith(f"fwsvm: {said}")
     assert ended.stderr.count("\n") == 1
+
+
+NO_SPACE = "No space left on device"
+on_linux = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rows"
+    path.write_text("".join(f"{t % 2} 1:{t}\n" for t in range(1, 13)))
+    return path
+
+
+@on_linux
+@pytest.mark.parametrize(
+    "words", ["subset rows 3 /dev/full", "scale -o /dev/full rows", "scale -s /dev/full rows"]
+)
+@pytest.mark.usefixtures("rows")
+def test_a_file_that_a_disk_has_no_room_for(words):
+    assert done(*words.split(), code=4).stderr == f"fwsvm: /dev/full cannot be written: {NO_SPACE}\n"
+
+
+@pytest.mark.slow
+@on_linux
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("methods >/dev/full", 4, f"fwsvm: the output cannot be written: {NO_SPACE}\n"),
+        ("predict m many >/dev/full", 4, f"fwsvm: the output cannot be written: {NO_SPACE}\n"),
+        ("predict m many | head -1", 0, ""),
+        ("train --model again rows >/dev/full", 4, f"fwsvm: the output cannot be written: {NO_SPACE}\n"),
+    ],
+)
+def test_a_stream_that_takes_no_more(rows, line, code, said):
+    done("train", "--model", "m", rows)
+    rows.with_name("many").write_text("1:1\n" * 100_000)
+    whole = f"set -o pipefail; '{sys.executable}' -m fwsvm {line}"
+    ended = subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert ended.stderr.replace("compiling for this machine (once)\n", "") == said
+
+
+def test_a_folder_that_may_not_be_written_to(rows, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    assert "no permission to write in" in done("easy", rows, "--model", "m", code=4).stderr
+
+
+@pytest.mark.parametrize("option", ["--model", "--trace"])
+def test_a_file_that_its_folder_cannot_take_is_refused_before_training(rows, monkeypatch, option):
+    monkeypatch.setattr(runs, "run_one", None)
+    lost = rows.parent / "none" / "file"
+    why = f"there is no folder {lost.parent}; make it, or name another with {option}"
+    assert f"{lost} cannot be written: {why}" in done("train", rows, option, lost, code=2).stderr
+    assert "it is a folder" in done("train", rows, option, rows.parent, code=2).stderr

@@ -1,17 +1,14 @@
 """``fwsvm scale``, ``check``, ``subset`` and ``summary`` against what LIBSVM's own tools do."""
 
-import gzip
 import json
 import math
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fwsvm import data
 from fwsvm.data import ranges
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import DataError
@@ -112,10 +109,8 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
     ("arguments", "exits", "why"),
     [
         (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
-        (["-y", "1", "-1"], 2, "the lower end"),
         (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
         (["-l", "-1", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
-        (["-u", "2", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
         (["-y", "0", "9", "-r", "b"], 2, "-y and -r cannot be used together: give -y with -s"),
         (["-r", "absent"], 3, "absent: no such file"),
         (["-o", "absent/scaled"], 4, "cannot be written: No such file"),
@@ -140,16 +135,6 @@ def test_a_file_that_is_no_range_file(tmp_path, content, why):
     with pytest.raises(DataError) as caught:
         ranges.read(path)
     assert why in str(caught.value)
-
-
-def test_names_cannot_be_scaled(tmp_path):
-    (tmp_path / "data").write_text("1 1:1\nred 1:2\n")
-    assert done("scale", tmp_path / "data").stdout == "1 1:-1 \nred 1:1 \n"
-    assert "red are no numbers" in done("scale", "-y", 0, 1, tmp_path / "data", code=3).stderr
-
-
-def test_check_accepts_what_libsvm_does(heart):
-    assert done("check", heart).stdout == "No error.\n"
 
 
 def test_check_lists_every_bad_line(tmp_path):
@@ -202,7 +187,6 @@ FAR_FROM_SCALED = "the rows are far from scaled: the widest feature spans 999, t
     ("words", "so"),
     [
         (("train", "--method", "liblinear"), "training may take very many steps"),
-        (("train", "--kernel", "linear"), "training may take very many steps"),
         (("train",), "it decides the distances"),
         (("cv", "--folds", "2", "--method", "avsf"), "training may take very many steps"),
     ],
@@ -268,12 +252,6 @@ def test_subset_and_rest_are_the_file(tmp_path, counts, part, seed, method):
             assert drawn == expected
 
 
-def test_subset_prints_rows_as_they_are_written(tmp_path):
-    path = tmp_path / "data"
-    path.write_bytes(b"# head\r\n\r\n+1.0  1:1e0 \r\n-1\t1:2 # note\r\n  +1.0 2:3")
-    assert done("subset", path, 3).stdout_bytes == b"+1.0  1:1e0 \r\n-1\t1:2 # note\r\n+1.0 2:3\n"
-
-
 @pytest.mark.parametrize(
     ("size", "why"),
     [(0, "0 rows cannot be drawn from the 5"), (6, "6 rows cannot"), (1, "too few to have one of each")],
@@ -313,14 +291,6 @@ def test_summary(tmp_path):
     assert max(map(len, printed.replace(str(path), "").split("\n"))) <= 80
 
 
-def test_summary_of_what_has_no_width_or_many_labels(tmp_path):
-    path = tmp_path / "data"
-    path.write_text("".join(f"{i}.5\n" for i in range(40)))
-    printed = done("summary", path).stdout
-    assert "10 more" in printed
-    assert "gamma" not in printed
-
-
 @pytest.mark.parametrize("command", ["scale", "check", "summary"])
 def test_errors_are_one_line_with_exit_code_3(tmp_path, command):
     for path in (tmp_path, tmp_path / "absent"):
@@ -329,24 +299,8 @@ def test_errors_are_one_line_with_exit_code_3(tmp_path, command):
         assert said.count("\n") == 1
 
 
-def raw_wdbc(folder: Path) -> Path:
-    """Write the shipped file's rows as text."""
-    shipped = Path(data.__file__).parent / "shipped" / "wdbc.svm.gz"
-    (folder / "raw").write_bytes(gzip.decompress(shipped.read_bytes()))
-    return folder / "raw"
-
-
-def test_check_of_a_name_looks_at_its_training_file():
-    assert done("check", "wdbc").stdout == "No error.\n"
-
-
 @pytest.mark.parametrize("command", ["summary", "scale", "check", "subset"])
 def test_what_is_neither_file_nor_name_is_said(command):
     size = [5] if command == "subset" else []
     assert "near it: pendigits" in done(command, "pendigts", *size, code=2).stderr
     assert done(command, "no/where", *size, code=3).stderr.count("\n") == 1
-
-
-def test_synthetic_rows_are_in_no_file():
-    assert "in no file" in done("check", "synthetic:gaussians", code=2).stderr
-    assert "zero-based" in done("summary", "--zero-based", "wdbc", code=2).stderr

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from fwsvm.analysis import results
-from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.cli import main
+from tests.cli.running import differing
 
 QUICK = """\
 name: quick
@@ -49,12 +49,6 @@ def telling(display, cell, inside):
 
 _progress.RunsDisplay.watch = telling
 executors.GRACE_SECONDS = 100.0
-runpy.run_module("fwsvm", run_name="__main__")
-"""
-#: Runs ``fwsvm`` where no file may have more than so many bytes.
-LIMITED = """
-import resource, runpy
-resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
 runpy.run_module("fwsvm", run_name="__main__")
 """
 VOLATILE = {
@@ -240,13 +234,6 @@ def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path):
     assert [row["method"] for row in rows(tmp_path)].count("swap") == 1
 
 
-def test_fail_fast_stops_at_the_first_failure(tmp_path):
-    code, _, err = here(tmp_path, FAILING, "--fail-fast")
-    assert code == 4
-    assert [row["status"] for row in rows(tmp_path)] == ["error"]
-    assert "stopped at the first failure" in err
-
-
 def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path):
     text = QUICK.replace("[wdbc]", "[usps-ext, w2a, wdbc]")  # the first was on its authors' page only
     for made in (["[1/5]", "[5/5]"], []):  # once rows say what is missing, there are no more of them
@@ -261,19 +248,6 @@ def test_missing_data_leaves_missing_rows_and_is_no_work(tmp_path):
         assert [row["status"] for row in found].count("converged") == len(found) - 4 == 5
 
 
-def test_files_are_read_as_the_experiment_says(tmp_path):
-    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i}\n" for i in range(20)))
-    text = "name: t\ndatasets: [{name: rows.svm, rows: 100}]\nmethods: [{name: fw, tolerance: 0.1}]\n"
-    for more in ("", "zero_based: true\ntest_rows: 5\n", "scale: '[0,1]'\n"):
-        code, _, err = here(tmp_path, text + more)
-        assert code == 0, err
-        said = " ".join(err.split())
-        assert said.count("rows.svm: rows asks for 100, and there are 20: all are taken") == 1
-        assert ("there are no test rows, so test_rows draws none" in said) == ("test_rows" in more)
-    assert [row["features"] for row in rows(tmp_path)] == ["1", "2", "1"]
-    assert len({row["data_sha256"] for row in rows(tmp_path)}) == 3
-
-
 def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path):
     for name, rows_of in (("a", range(20)), ("b", range(20, 30))):
         lines = "".join(f"{i},{'yes' if i % 3 else 'no'}\n" for i in rows_of)
@@ -281,25 +255,8 @@ def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path):
     text = "name: t\ndatasets: [{train: a.csv, test: b.csv, label: kind}]\nmethods: [swap]\n"
     code, _, err = here(tmp_path, text)
     assert code == 0, err
-    assert "a.csv: 20 rows + 10 to test, 1 features, 2 classes" in err
+    assert "a.csv: 20 rows + 10 to test, 1 feature, 2 classes" in err
     assert rows(tmp_path)[0]["test_accuracy"] != ""
-
-
-def test_a_file_that_is_defective_is_unreadable_for_its_own_reason(tmp_path):
-    for name, text in (("one", "1 1:1\n1 1:2\n"), ("empty", ""), ("nan", "1 1:nan\n-1 1:2\n")):
-        (tmp_path / f"{name}.svm").write_text(text)
-    text = QUICK.replace("[wdbc]", "[one.svm, usps-ext, empty.svm, w2a, nan.svm]")
-    code, _, err = here(tmp_path, text)
-    assert code == 3
-    said = [line for line in err.splitlines() if line.startswith(("missing", "also missing", "unreadable"))]
-    reasons = (
-        "unreadable: one.svm: all 2 rows",
-        "missing: usps-ext is not available",
-        "unreadable: empty.svm is empty",
-        "unreadable: nan.svm:1: value",
-    )
-    assert all(line.startswith(why) for line, why in zip(said, reasons, strict=False))
-    assert said[4:] == ["also missing: w2a; `fwsvm data info NAME` says where to get a set"]
 
 
 @pytest.mark.parametrize(
@@ -344,21 +301,55 @@ def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tm
     assert ran == {"first": "fw-svms", "other": "default"}
 
 
-def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path):
-    text = (
-        "name: trial\ndatasets: [wdbc]\nmethods: [fw, {name: fw, limits: {iterations: 5}}]\ntolerance: 0.1\n"
-    )
-    code, out, err = here(tmp_path, text)
-    assert code == 0, err
-    assert [line.split()[2:3] for line in out.splitlines()[:1] + out.splitlines()[2:4]] == [
-        ["method"],
-        ["1"],
-        ["5"],
+WARM = """\
+name: warm
+datasets: [wdbc]
+methods: [{name: avsf, warm_start: true}, {name: liblinear, warm_start: true}]
+C: [1e-6, 1e-8, 1e-7]
+"""
+COLD = WARM.replace("true", "false")
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("warm")
+    assert here(folder, WARM)[0] == 0
+    return folder
+
+
+def by_penalty(folder: Path, method: str) -> dict[float, dict[str, str]]:
+    return {float(row["C"]): row for row in rows(folder) if row["method"] == method}
+
+
+@pytest.mark.parametrize("method", ["avsf", "liblinear"])
+def test_runs_go_up_in_c_and_all_but_the_first_say_that_they_share(warm, method):
+    runs = [row for row in rows(warm) if row["method"] == method]
+    assert [float(row["C"]) for row in runs] == [1e-8, 1e-7, 1e-6]
+    assert [row["shared"] for row in runs] == ["false", "true", "true"]
+    assert all(row["role"] == "final" and row["certified"] == "true" for row in runs)
+
+
+def test_warm_runs_reach_the_same_value_and_only_the_first_is_the_same_run(warm, tmp_path):
+    assert here(tmp_path, COLD)[0] == 0
+    for method in ("avsf", "liblinear"):
+        a, b = by_penalty(warm, method), by_penalty(tmp_path, method)
+        assert [a[C]["run_id"] == b[C]["run_id"] for C in sorted(a)] == [True, False, False]
+        for C in a:
+            assert float(a[C]["objective"]) == pytest.approx(float(b[C]["objective"]), rel=2e-3)
+            assert b[C]["shared"] == "false"
+
+
+def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm_runs_start(warm, tmp_path):
+    (tmp_path / "out").mkdir()
+    lines = (warm / "out" / "runs.csv").read_text().splitlines()
+    (tmp_path / "out" / "runs.csv").write_text("\n".join(lines[:-1]) + "\n")  # liblinear lacks its last C
+    assert here(tmp_path, WARM)[0] == 0
+    *_, again = made = rows(tmp_path)[5:]
+    assert [(row["method"], float(row["C"])) for row in made] == [
+        ("liblinear", C) for C in (1e-8, 1e-7, 1e-6)
     ]
-    assert [(row["method"], row["max_iterations"]) for row in rows(tmp_path)] == [("fw", ""), ("fw", "5")]
-    cells = cells_of_runs(results.read([tmp_path / "out"]).frame)
-    assert list(cells["status"]) == ["converged", "max_iterations"]
-    (tmp_path / "out").rename(tmp_path / "lender")
-    code, _, err = here(tmp_path, text.replace("[fw, {", "[{").replace("trial", "alone"), "--reuse", "lender")
-    assert code == 0, err
-    assert [(row["method"], row["experiment"]) for row in rows(tmp_path)] == [("fw", "alone")]
+    as_before = by_penalty(warm, "liblinear")[1e-6]
+    assert not differing(as_before, again)
+    assert again["shared"] == as_before["shared"] == "true"
+    assert here(tmp_path, WARM)[0] == 0
+    assert len(rows(tmp_path)) == 8, "the chain that was not finished is made again"

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fwsvm.experiments import config
 from tests.cli.running import rows, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -37,24 +36,7 @@ def test_a_name_runs_the_shipped_experiment_in_an_empty_folder(empty_folder):
 
 def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder):
     (empty_folder / "quickstart").write_text("name: own\ndatasets: [wdbc]\nmethods: [fw]\n", "utf-8")
-    assert "1 runs" in run("grid", "quickstart", "--dry-run").output
-
-
-@pytest.mark.parametrize("name", sorted(file.stem for file in CONFIGS.glob("*.yaml")))
-def test_a_copy_is_the_experiment_itself(name, empty_folder):
-    assert run("grid", "--copy", name).exit_code == 0
-    assert {copy.name for copy in empty_folder.iterdir()} >= {f"{name}.yaml"}
-    assert all(
-        copy.read_text("utf-8") == (CONFIGS / copy.name).read_text("utf-8") for copy in empty_folder.iterdir()
-    )
-    assert config.load(empty_folder / f"{name}.yaml") == config.load(CONFIGS / f"{name}.yaml")
-
-
-def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder):
-    (empty_folder / "web.yaml").write_text("mine", "utf-8")
-    done = run("grid", "--copy", "swap")  # extends web
-    assert (done.exit_code, "web.yaml exists already" in done.stderr) == (2, True)
-    assert [file.read_text("utf-8") for file in empty_folder.iterdir()] == ["mine"]
+    assert "1 run: 0 to choose" in run("grid", "quickstart", "--dry-run").output
 
 
 @pytest.mark.parametrize(
@@ -71,8 +53,6 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder):
             "configs/web.yaml: there is no such file; `fwsvm grid web` runs the one that comes",
         ),
         (("x" * 5000,), "neither a file nor"),
-        (("--copy", "../quickstart"), "not an experiment that comes with fwsvm"),
-        (("--copy", "quickstart", "web"), "web: --list and --copy NAME take no CONFIG"),
         ((), "name an experiment"),
         (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
         (

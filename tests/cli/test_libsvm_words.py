@@ -60,6 +60,7 @@ def test_svm_train_and_svm_predict_with_q_and_b(rows, monkeypatch, tmp_path):
         ("train -m 100 a.svm", "write --cache-mb"),
         ("train -h 0 a.svm", "methods drop rows by themselves"),
         ("train -c 1 a.svm a.model", "the second file of svm-train is the model: write --model FILE"),
+        ("train --folds 5 a.svm", "no option --folds here: `fwsvm cv` and `fwsvm easy` have it"),
         ("cv -b 1 a.svm", "train and predict have --probability"),
     ],
 )

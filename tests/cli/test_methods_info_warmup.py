@@ -2,13 +2,13 @@
 
 import importlib.metadata
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from fwsvm import __version__
@@ -20,9 +20,6 @@ def run(*words: str, code: int = 0, **environment: str):
     result = CliRunner().invoke(main, words, env=environment)
     assert result.exit_code == code, result.output
     return result
-
-
-# ------------------------------------------------------------------ methods
 
 
 def test_every_method_is_listed_with_its_paper_under_its_family():
@@ -37,28 +34,15 @@ def test_every_method_is_listed_with_its_paper_under_its_family():
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-def test_a_method_tells_its_tolerance_and_every_parameter_with_its_default(name):
+def test_a_method_tells_its_parameters_with_their_defaults(name):
     text = run("methods", name).stdout
     assert "<class" not in text
-    assert max(map(len, text.splitlines())) <= 80
-    flowing = " ".join(text.split())
     method, facts = METHODS[name], json.loads(run("methods", name, "--json").stdout)
-    assert " ".join(method.tolerance.split()) in flowing
+    assert yaml.safe_load(text)["tolerance"] == facts["tolerance"] == method.tolerance
     assert facts["stops"] == list(method.stops)
-    assert facts["name"] == name
-    assert list(facts["parameters"]) == list(method.parameters())
-    for key, about in facts["parameters"].items():
-        assert f" {key}=" in flowing
-        assert about["kind"]
-        if about["meaning"]:
-            assert about["meaning"] in flowing
-
-
-@pytest.mark.parametrize("name", sorted(METHODS))
-def test_the_defaults_shown_are_accepted_and_are_the_defaults(name):
-    facts = json.loads(run("methods", name, "--json").stdout)
+    assert all(about["kind"] for about in facts["parameters"].values())
     given = {key: about["default"] for key, about in facts["parameters"].items()}
-    assert METHODS[name].make(given) == METHODS[name].rule()
+    assert method.make(given) == method.rule()
 
 
 def test_a_name_misspelt_is_answered_with_the_nearest():
@@ -66,28 +50,7 @@ def test_a_name_misspelt_is_answered_with_the_nearest():
     assert result.stderr == "fwsvm: there is no method 'swp'; did you mean 'swap'?\n"
 
 
-# ------------------------------------------------------------------ info
-
-
-def test_info_as_json_is_about_this_process(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "some.file").write_bytes(b"x" * 1234)
-    facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path)).stdout)
-    assert facts["fwsvm"] == __version__
-    assert facts["packages"]["numpy"] == np.__version__
-    assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert facts["cache"] == str(tmp_path)
-    assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
-    assert facts["folders"]["parsed"] == {"path": str(tmp_path / "parsed"), "files": 0, "bytes": 0}
-    moved = str(tmp_path / "machine code")
-    moved_facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=moved).stdout)
-    assert moved_facts["compiled_code"] == {"path": moved, "files": 0, "bytes": 0}
-    assert 1 <= facts["threads"] <= (os.cpu_count() or 1)
-    assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
-    assert set(facts["extras"]) == {"plots", "distributed", "sklearn"}
-
-
-def test_info_says_how_to_get_what_is_not_installed(monkeypatch):
+def test_info_is_about_this_process_and_says_what_is_not_installed(tmp_path, monkeypatch):
     real = importlib.metadata.version
 
     def without(name: str) -> str:
@@ -96,13 +59,16 @@ def test_info_says_how_to_get_what_is_not_installed(monkeypatch):
         return real(name)
 
     monkeypatch.setattr(importlib.metadata, "version", without)
-    lines = run("info").stdout.splitlines()
-    (plots,) = [line for line in lines if line.startswith("extra plots")]
-    assert plots.endswith("not installed: pip install 'fwsvm[plots]'")
-    assert any(line.split()[:2] == ["numpy", np.__version__] for line in lines)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "some.file").write_bytes(b"x" * 1234)
+    code = str(tmp_path / "machine code")
+    facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=code).stdout)
+    assert (facts["fwsvm"], facts["packages"]["numpy"]) == (__version__, np.__version__)
+    assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
+    assert facts["folders"]["compiled_code"] == {"path": code, "files": 0, "bytes": 0}
+    assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
+    assert facts["extras"]["plots"] == {"matplotlib": "not installed"}
 
-
-# ------------------------------------------------------------------ warmup
 
 TRAIN = """
 import gc, sys
@@ -129,8 +95,8 @@ def warmed_up():
 
 
 def test_a_warm_up_says_what_it_compiles_and_where_that_is(warmed_up):
-    assert "[1/4] file reader: " in warmed_up.stderr
-    assert "[4/4] fw, rbf, double precision: " in warmed_up.stderr
+    assert "[1/3] fw rbf: " in warmed_up.stderr
+    assert "[3/3] fw rbf tolerance=1e-15: " in warmed_up.stderr
     where = Path(warmed_up.stdout.strip().rpartition("compiled code is in ")[2])
     assert any(where.rglob("*.nbc"))
 
@@ -155,6 +121,6 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
 
 def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
     result = run("warmup", "--method", "liblinear", "--kernel", "rbf", code=2)
-    assert result.stderr == "fwsvm: liblinear works with the linear kernel, not with rbf\n"
+    assert "liblinear works with the linear kernel" in result.stderr
     assert "no kernel 'gauss'" in run("warmup", "--kernel", "gauss", code=2).stderr
     assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr

@@ -64,8 +64,3 @@ def test_the_message_and_the_model_say_it(trained):
     facts = model_files.read(model).facts
     assert facts["method"] == row["method"]
     assert facts["data_sha256"] == row["data_sha256"]
-
-
-def test_cross_validation_trains_on_samples_too():
-    folds = done("cv", *SHORT, "--folds", "2", "--json", "synthetic:checkerboard?rows=3000&test=0")
-    assert "sample of" in folds.stdout

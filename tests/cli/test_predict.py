@@ -1,16 +1,13 @@
 """``fwsvm predict``: the labels it writes, what it says beside them, and what it refuses."""
 
 import json
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import Result
 
-from fwsvm import api, data
+from fwsvm import api
 from fwsvm.data import formats
 from fwsvm.data.formats import svmlight, text_files
 from fwsvm.problems import model_files
@@ -45,12 +42,6 @@ def test_labels_go_to_stdout_and_the_accuracy_to_stderr(folder):
     assert result.exit_code == 0
     assert result.stdout == (folder / "said").read_text()
     assert result.stderr == "Accuracy = 90.0000% (18/20)\n"
-
-
-def test_labels_go_to_a_file(folder):
-    result = run(folder, "model", "rows", "output", "--threads=2")
-    assert result.stdout == ""
-    assert (folder / "output").read_text() == (folder / "said").read_text()
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -100,28 +91,13 @@ def test_features_the_model_does_not_know_are_counted_and_ignored(folder):
     (folder / "wide").write_text("\n".join(wide))
     result = run(folder, "model", "wide")
     assert result.stdout == (folder / "said").read_text()
-    assert "40 non-zeros were ignored: the model was trained on 5 features" in result.stderr
+    assert "40 non-zeros ignored: the model was trained on 5 features" in result.stderr
 
 
 def test_labels_the_model_does_not_know_are_wrong_and_named(folder):
     (folder / "rows").write_text((folder / "rows").read_text().replace("M ", "malignant "))
     result = run(folder, "model", "rows")
     assert "does not know the labels malignant; their rows count as wrong" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "features", "count"),
-    [("wdbc", 30, 569), ("synthetic:gaussians?rows=30&features=3&test=12", 3, 12)],
-)
-def test_the_rows_of_a_data_set_are_its_test_rows_or_all(folder, name, features, count):
-    loaded = data.load(name, raw=True)
-    model = replace(trained.kernel_model("rbf", LABELS, features=features), classes=loaded.classes)
-    model_files.write(folder / "machine", model)
-    done = running.done("predict", folder / "machine", name)
-    said = done.stdout.split()
-    assert said == [model.classes[code] for code in model.predict((loaded.test or loaded.train).X)]
-    assert len(said) == count
-    assert f"/{count})\n" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -142,24 +118,6 @@ def test_mistakes_are_one_line_with_an_exit_code(folder, arguments, code, messag
     assert result.exit_code == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_labels_go_to_a_device_of_the_system(folder):
-    code = (  # /dev as it is for others than root
-        "import os; before = os.access; os.access = lambda at, *_: str(at) != '/dev' and before(at, *_)\n"
-        "from fwsvm.cli import main; main(['predict', 'model', 'rows', '/dev/stdout'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == run(folder, "model", "rows").stdout
-
-
-def test_a_model_of_two_thousand_million_features_predicts(folder):
-    text = (folder / "model").read_text().replace('"features": 5', '"features": 2147483646')
-    (folder / "huge").write_text(text)
-    assert run(folder, "huge", "rows").stdout == (folder / "said").read_text()
 
 
 def test_svm_predicts_order_of_files_is_answered_with_ours(folder):

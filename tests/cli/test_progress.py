@@ -1,5 +1,6 @@
 """Progress: bars within 80 columns on a terminal, which always go away, and plain lines elsewhere."""
 
+import contextlib
 import io
 import re
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from fwsvm.cli import _progress
-from fwsvm.cli._progress import Display, RunsDisplay, Share, downloading
+from fwsvm.cli._progress import Display, RunsDisplay, fetch_options
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.errors import DataError
@@ -74,36 +75,24 @@ def test_lines_of_runs_and_phases_fit_in_a_terminal(terminal):
 
 
 def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeypatch, capsys):
-    row = {
-        "stop": "meb",
-        "relative_gap": 0.001,
-        "test_accuracy": 0.5,
-        "train_seconds": 1.25,
-        "flags": "below_majority",
-    }
-    with RunsDisplay(4, 1) as display:
+    row = {"stop": "meb", "relative_gap": 4.54, "test_accuracy": 0.5, "train_seconds": 1.25}
+    with RunsDisplay(3, 1) as display:
         display.ended(SimpleNamespace(cell=CELL, status="converged", row={"stop": "meb"}))
         display.ended(SimpleNamespace(cell=CELL, status="converged", row=row))
-        row["relative_gap"] = 4.54
-        display.ended(SimpleNamespace(cell=CELL, status="converged", row={**row, "flags": "weak_guarantee"}))
-    shown = re.sub(r"\d+:\d\d left", "0:01 left", capsys.readouterr().err)
-    told = [line.partition(f"{CELL.label}: ") for line in shown.splitlines()]
-    assert [(first, end) for first, _, end in told] == [
-        ("[2/4] ", "converged"),  # compiling belongs to the first run: what is left is not known yet
-        (
-            "[3/4] ",
-            "converged, 50.00 %, 1.25 s, fewer training rows right than the largest class has, 0:01 left",
-        ),
-        ("[4/4] ", "stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s"),
+    assert capsys.readouterr().err.splitlines() == [
+        f"[2/3] {CELL.label}: converged",
+        f"[3/3] {CELL.label}: stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s",
     ]
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
     with Display() as display:
         display(progress(1, 0.25))
         display(progress(0, float("nan"), 1))
-    told = capsys.readouterr().err.splitlines()
-    assert told == [
-        "   1.0 s  part 2/3, gap 2.5e-01, 12,345,678 SV, iteration 45,000,000",
-        "   1.0 s  objective 1, 12,345,678 SV, iteration 45,000,000",
+        with fetch_options(display, offline=True).bar("big.bz2", 30_000_000) as told:
+            told(5_000_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "train: part 2/3, gap 2.5e-01, 12,345,678 SV",
+        "train: objective 1, 12,345,678 SV",
+        "fetch: 5.0 of 30.0 MB",
     ]
 
 
@@ -136,35 +125,29 @@ def test_phases_are_heard_from_below_and_compiling_from_numba():
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1e9)), min_size=1))
 def test_what_is_done_of_a_run_is_a_part_that_never_goes_back(told):
-    share, last = Share(), 0.0
+    display, parts = Display(), []
+    display.show = lambda _phase, done, _said: parts.append(done)
     for number, gap in sorted(told, key=lambda pair: pair[0]):
-        part = share.of(progress(number, gap), gap)
-        assert max(last, number / 3) <= part <= 1
-        last = part
+        display(progress(number, gap))
+        assert number / 3 <= parts[-1] <= 1
+    assert parts == sorted(parts)
 
 
 def test_the_way_to_the_tolerance_is_measured_in_orders_of_magnitude():
-    share = Share()
-    assert [round(3 * share.of(progress(0, gap), gap), 3) for gap in (1.0, 0.1, 0.01)] == [0.0, 0.333, 0.667]
+    display, parts = Display(), []
+    display.show = lambda _phase, done, _said: parts.append(round(3 * done, 3))
+    for gap in (1.0, 0.1, 0.01):
+        display(progress(0, gap))
+    assert parts == [0.0, 0.333, 0.667]
 
 
 @pytest.mark.parametrize("behaviour", [serve.well, serve.dies])
 def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache, site):
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
-    options = FetchOptions(**PATIENT, bar=downloading)
-    if behaviour is serve.well:
-        obtain(entry, None, options)
-    else:
-        with pytest.raises(DataError):
-            obtain(entry, None, options)
+    refused = contextlib.nullcontext() if behaviour is serve.well else pytest.raises(DataError)
+    with Display() as display, refused:
+        obtain(entry, None, FetchOptions(**PATIENT, bar=fetch_options(display, offline=False).bar))
     sent = terminal.getvalue()
     assert "fetch" in sent
     assert "tiny" in sent
     assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") > 0
-
-
-def test_plain_lines_of_a_download_come_now_and_then(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
-    with downloading("big.bz2", 30_000_000) as told:
-        told(5_000_000)
-    assert capsys.readouterr().err == "big.bz2: 5.0 of 30.0 MB\n"

@@ -4,25 +4,15 @@ import json
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import fwsvm
 from fwsvm import data
-from fwsvm.data import lockfile
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.scaling import TARGETS
 from tests.cli.running import done
 
-SHIPPED = [
-    entry.name
-    for entry in lockfile.read().entries.values()
-    if entry.scaling != "none"
-    and entry.sources
-    and entry.sources[0].train
-    and entry.sources[0].train[0].shipped
-]
 FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}
 
 
@@ -33,25 +23,6 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table = data.load("wdbc", raw=True).train
     svmlight.write(tmp_path / "raw", table.X, table.labels)
     return tmp_path / "raw"
-
-
-def four_ways(name: str, how: str, folder: Path) -> list[np.ndarray]:
-    """Return the labels by a machine of the name and one of its raw file, of the name's rows and of the raw file's."""
-    rows = data.load(name, offline=True, raw=True)
-    judged = rows.test or rows.train
-    svmlight.write(folder / "train", rows.train.X, rows.train.labels)
-    svmlight.write(folder / "judged", judged.X, judged.labels)
-    machines = [fwsvm.train(name, **FAST), fwsvm.train(folder / "train", scale=how, **FAST)]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "[0-9,]+ of [0-9,]+ rows lie far outside", UserWarning)
-        return [fwsvm.predict(machine, rows) for machine in machines for rows in (name, folder / "judged")]
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_name_and_raw_file_are_alike_in_training_and_predicting(name, tmp_path):
-    first, *others = four_ways(name, lockfile.read().entries[name].scaling, tmp_path)
-    assert len(set(first.tolist())) > 1
-    assert all((other == first).all() for other in others)
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "avsf", "pegasos"])
@@ -102,32 +73,6 @@ def test_rows_far_outside_are_warned_of_with_their_number(raw):
     assert json.loads(done("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
 
 
-def test_each_fold_scales_by_the_rows_it_trains_on(raw):
-    from fwsvm.experiments.cross_validation import cross_validate
-    from fwsvm.solvers import Settings
-
-    loaded = data.load("wdbc", raw=True)
-    folds = list(cross_validate(loaded, Settings(method="pegasos", max_iterations=50), 3))
-    by_all = list(cross_validate(data.load("wdbc"), Settings(method="pegasos", max_iterations=50), 3))
-    assert not {fold.row["run_id"] for fold in folds} & {fold.row["run_id"] for fold in by_all}
-    whole = loaded.train.X.toarray()
-    assert all(fold.result.model.ranges.maximum.tolist() == whole.max(axis=0).tolist() for fold in by_all)
-    found = [fold.result.model.ranges for fold in folds]
-    assert all(each is not None for each in found)
-    assert np.max([each.maximum for each in found], axis=0).tolist() == whole.max(axis=0).tolist()
-    assert any((each.maximum < whole.max(axis=0)).any() for each in found)
-    said = json.loads(
-        done("cv", "wdbc", "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json").stdout
-    )
-    assert [row["test_accuracy"] for row in said["rows"]] == [fold.row["test_accuracy"] for fold in folds]
-    by_file = done(
-        "cv", raw, "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json", "--scale", "[0,1]"
-    )
-    assert [row["test_accuracy"] for row in json.loads(by_file.stdout)["rows"]] == [
-        row["test_accuracy"] for row in said["rows"]
-    ]
-
-
 @pytest.mark.parametrize("scale", TARGETS)
 def test_python_scales_once_whatever_the_rows_come_as(raw, tmp_path, scale):
     settings = {"method": "pegasos", "max_iterations": 300, "threads": 1}
@@ -159,13 +104,3 @@ def test_rows_scaled_by_other_ranges_are_refused_and_given_rows_are_scaled_as_as
         warnings.simplefilter("always")
         fwsvm.predict(machine, data.load("wdbc").train.X)
     assert any("seem to be scaled to [0,1] already" in str(each.message) for each in said)
-
-
-def test_rows_of_weight_0_do_not_count_in_the_ranges():
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    y = np.where(X[:, 0] > 0, 1, -1)
-    more, labels = np.vstack([X, [[100.0, -100.0, 7.0]]]), np.append(y, 1)
-    one = fwsvm.train(X, y, scale="[-1,1]", threads=1)
-    other = fwsvm.train(more, labels, weights=np.append(np.ones(60), 0), scale="[-1,1]", threads=1)
-    assert one.model.ranges.same_as(other.model.ranges)
-    assert one.objective == other.objective

@@ -51,22 +51,6 @@ def test_without_a_final_gap_the_last_line_is_what_is_reported(tmp_path, method)
     assert_ends_at(*traced(tmp_path, "--method", method, "--no-final-gap"), within=0.0)
 
 
-@pytest.mark.parametrize("method", ["fw", "mfw", "swap"])
-def test_a_run_that_a_limit_ends_has_its_end_in_the_trace(tmp_path, method):
-    row, lines = traced(tmp_path, "--method", method, "--max-iterations", 300)
-    assert (row["status"], row["iterations"]) == ("max_iterations", 300)
-    assert_ends_at(row, lines, within=1e-6)
-
-
-@pytest.mark.parametrize("words", ["--max-iterations 300", "--no-final-gap"])
-@pytest.mark.parametrize("method", LINEAR)
-def test_a_linear_run_without_a_check_at_its_end_has_its_end_in_the_trace(tmp_path, method, words):
-    row, lines = traced(tmp_path, "--method", method, *words.split())
-    assert int(lines[-1]["iteration"]) == row["iterations"]
-    if row["gap_kind"] == "exact":  # without a check the row has the numbers that the method keeps
-        assert_ends_at(row, lines, within=1e-6)
-
-
 def test_a_gap_that_is_not_known_is_an_empty_field(tmp_path):
     row, lines = traced(tmp_path, "--method", "pegasos", "--max-iterations", 300)
     assert [line["gap"] for line in lines] == [""] * len(lines)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.distance import pdist
 
 import fwsvm
@@ -12,6 +13,7 @@ from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.validation import validation_mask
+from fwsvm.kernels.kernel import KERNELS
 from tests import naive
 from tests.cli.running import done
 
@@ -103,7 +105,96 @@ def test_penalty_and_width_are_those_of_the_formulas(file, words, C, gamma):
     assert row_of(file, f"--tol 1e-6 {words}")["objective"] == pytest.approx(optimum, rel=2e-6)
 
 
-@pytest.mark.parametrize(("protocol", "factor"), [("paper", 0.5), ("libcvm", 2.0), ("fw-svms", 2.0)])
-def test_a_protocol_has_its_width(file, protocol, factor):
-    mean = pdist(overlapping(60)[0], "sqeuclidean").mean()
-    assert row_of(file, f"-m fw --protocol {protocol}")["gamma"] == pytest.approx(factor / mean)
+DRAWN = 59  # rows in a sample
+RETRIES = 7  # samples without a violator, where nothing else is said
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of rows that are all in the starting point, so that no sample holds a violator."""
+    return written(tmp_path_factory.mktemp("options") / "12.svm", 12)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "samples", "levels"), [("paper", 7, 1), ("libcvm", 7, 7), ("fw-svms", 1, 2)]
+)
+def test_a_protocol_draws_its_samples_at_each_of_its_tolerances(few, protocol, samples, levels):
+    """From 0.1, halved down to 0.0025, are 7 tolerances, from 0.005 two; each ends after the samples without a step."""
+    words = f"-m mfw --protocol {protocol} --gradient computed --stop relative --tol 0.0025"
+    usual, given, more = (row_of(few, f"{words} {also}") for also in (
+        "", f"--retries {samples}", f"--retries {samples + 3}"))  # fmt: skip
+    assert (usual["iterations"], usual["steps"]) == (levels, 0)
+    assert given["kernel_evaluations"] == usual["kernel_evaluations"]
+    drawn = more["kernel_evaluations"] - usual["kernel_evaluations"]
+    assert drawn == 3 * levels * DRAWN * usual["support_vectors"]
+
+
+def test_the_first_level_is_halved_down_to_the_tolerance(few):
+    words = "-m mfw --search sampled --gradient computed --tol 0.1"
+    at_once, from_eight = (row_of(few, f"{words} {also}") for also in ("", "--first-level 0.8"))
+    assert (at_once["iterations"], from_eight["iterations"]) == (1, 4)
+    drawn = from_eight["kernel_evaluations"] - at_once["kernel_evaluations"]
+    assert drawn == 3 * RETRIES * DRAWN * at_once["support_vectors"]
+
+
+@pytest.mark.parametrize(("gradient", "each"), [("computed", DRAWN), ("kept", 0), ("cheaper", 0)])
+def test_candidates_cost_kernel_values_unless_the_gradient_is_kept(few, gradient, each):
+    words = f"-m mfw --search sampled --tol 0.1 --gradient {gradient}"
+    two, five = (row_of(few, f"{words} --retries {count}") for count in (2, 5))
+    assert five["kernel_evaluations"] - two["kernel_evaluations"] == 3 * each * two["support_vectors"]
+
+
+def test_candidates_from_outside_the_core_set_leave_no_row_out(tmp_path):
+    """With so small a C every row outside is a violator; of a core set of nearly all rows 59 others may find none."""
+    words = "-m cvm --protocol paper --retries 1 --stop relative --tol 1e-3 -C 0.001 --gamma 0.5"
+    path, found = written(tmp_path / "300.svm", 300), {}
+    for candidates in ("outside", "balanced", "uniform"):
+        found[candidates] = row_of(path, f"{words} --candidates {candidates}")["support_vectors"]
+    assert (found["outside"], found["balanced"]) == (300, 300)
+    assert found["uniform"] < 300
+
+
+#: What the options of a kernel's parameters change, each to a value that is not its default.
+GIVEN = {"gamma": "0.3", "coef0": "0.5", "degree": "2"}
+#: Default widths, computed from the rows.
+SQUARES, ABSOLUTES = (lambda X: pdist(X, "sqeuclidean").mean()), (lambda X: pdist(X, "cityblock").mean())
+WIDTHS = {
+    "1 / (2 D)": lambda X: 0.5 / SQUARES(X),
+    "1 / D": lambda X: 1.0 / SQUARES(X),
+    "2 / D of 5,000 rows": lambda X: 2.0 / SQUARES(X),
+    "1 / (mean of |x - z|_1)": lambda X: 1.0 / ABSOLUTES(X),
+}
+each_kernel = pytest.mark.parametrize("kernel", [name for name in KERNELS if name != "precomputed"])
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, dict]:
+    """Return what the command says of each kernel."""
+    return {each["name"]: each for each in json.loads(done("kernels", "--json").stdout)["kernels"]}
+
+
+def test_all_kernels_are_listed_in_order_and_people_are_told_the_same(listed):
+    assert list(listed) == sorted(KERNELS)
+    told = yaml.safe_load(done("kernels").stdout)["kernels"]
+    assert [each["formula"] for each in told] == [facts["formula"] for facts in listed.values()]
+
+
+@each_kernel
+@pytest.mark.parametrize("parameter", GIVEN)
+def test_a_kernel_takes_the_parameters_that_are_listed_and_no_others(listed, file, kernel, parameter):
+    words = f"--kernel {kernel} --tol 0.1 --{parameter} {GIVEN[parameter]}"
+    if parameter in listed[kernel]["parameters"]:
+        assert row_of(file, words)[parameter] == float(GIVEN[parameter])
+        return
+    refused = done("train", file, *words.split(), code=2)
+    assert f"{parameter} means nothing to the {kernel} kernel" in refused.stderr
+
+
+@each_kernel
+def test_a_width_that_is_not_given_is_that_of_the_formula(listed, file, kernel):
+    widths = listed[kernel]["widths"]
+    for rule, formula in widths.items():
+        row = row_of(file, f"--kernel {kernel} --tol 0.1" + f" --width-rule {rule}" * (len(widths) > 1))
+        assert row["width_rule"] == rule
+        assert row["gamma"] == pytest.approx(WIDTHS[formula](overlapping(60)[0]))
+    assert bool(widths) == ("gamma" in listed[kernel]["parameters"])

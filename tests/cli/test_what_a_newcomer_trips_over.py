@@ -53,42 +53,6 @@ def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
     assert [each.name for each in rows.parent.iterdir()] == ["rows"]
 
 
-@pytest.mark.parametrize("value", ["1e300", "1e20", "1e-200"])
-def test_values_beyond_single_precision_are_refused_for_kernels(rows, value):
-    rows.write_text(f"1 1:{value} 2:0\n-1 1:-{value} 2:0\n" * 5)
-    said = refused("train", "rows", code=3)
-    assert "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)" in said
-
-
-def test_a_negative_seed_is_refused(rows):
-    assert "--seed" in refused("train", "--seed", "-1", "rows")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "train {}",
-        "train --test {} rows",
-        "predict {} rows",
-        "predict rows {}",
-        "summary {}",
-        "scale -r {} rows",
-        "cv {}",
-    ],
-)
-def test_a_name_that_no_file_can_have_is_one_line(rows, words):
-    result = CliRunner().invoke(main, words.format("9" * 5000).split(), catch_exceptions=False)
-    assert result.exit_code in {2, 3}
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("fwsvm: ")
-
-
-def test_a_cache_that_is_a_file_is_one_line(rows, monkeypatch):
-    monkeypatch.setenv("FWSVM_CACHE", str(rows))
-    line = refused("data", "lock", "a9a", code=3)
-    assert line == f"fwsvm: {rows / 'data' / 'a9a' / 'libsvm'}: Not a directory\n"
-
-
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
     result = CliRunner().invoke(main, ["train", "--method", "swap-2o", "--time-limit", "1e-6", "rows"])
@@ -97,41 +61,24 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     assert re.search(r"objective .* \(sum of \d+ of 435 subproblems\)", result.stdout)
 
 
-def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(rows, monkeypatch):
-    monkeypatch.setattr("fwsvm.experiments.run.MAX_KERNEL_VALUES", 100.0)
-    result = CliRunner().invoke(main, ["train", "--test", "rows", "rows"])
-    assert result.exit_code == 0
-    assert "training not computed: too many rows" in result.stdout
-    assert ", test " in result.stdout
-    assert '"train_accuracy": null' in CliRunner().invoke(main, ["train", "--json", "rows"]).stdout
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ("-m liblinear --gamma 2", "gamma means nothing to the linear kernel"),
-        ("-m liblinear --sigma2 2", "sigma2 means nothing to the linear kernel"),
         ("-m avsf --search sampled", "search means nothing to avsf"),
         ("-m pegasos --protocol paper", "protocol means nothing to pegasos"),
-        ("-m pegasos --protocol fw-svms", "protocol means nothing to pegasos"),
-        ("-m fw --retries 1", "retries means nothing to full search"),
         ("-m fw --protocol paper --search full --retries 1", "retries means nothing to full search"),
-        ("-m newton --retries 1", "retries means nothing to newton"),
         ("--candidates foo", "candidates must be uniform or outside or balanced, not 'foo'"),
         ("-m mfw --gradient kept", "gradient means nothing to full search"),
-        ("-m chunking --first-level 0.1", "first-level means nothing to chunking"),
-        ("-m cvm --candidates balanced", "candidates means nothing to full search"),
         ("-m mfw --search sampled --candidates balanced", "candidates means nothing to mfw"),
         ("--kernel rbf --degree 5", "degree means nothing to the rbf kernel"),
         ("--kernel quadratic --coef0 5", "coef0 means nothing to the quadratic kernel"),
-        ("--kernel poly --width-rule libcvm", "width-rule means nothing to the poly kernel"),
         ("--gamma 1 --width-rule libcvm", "width-rule means nothing to a width that is given"),
         ("-m liblinear --cache-mb 64", "cache-mb means nothing to liblinear"),
     ],
 )
-@pytest.mark.parametrize("command", ["train", "cv"])
-def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
-    assert said in refused(command, *words.split(), "rows")
+def test_an_option_that_would_do_nothing_is_refused(rows, words, said):
+    assert said in refused("train", *words.split(), "rows")
 
 
 @pytest.mark.parametrize(
@@ -165,18 +112,6 @@ def test_the_nearest_of_a_few_words_is_named(rows, words, meant):
     assert f"did you mean '{meant}'?" in " ".join(refused(command, *options, *paths.get(command, [])).split())
 
 
-def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with pytest.raises(SystemExit):
-        main(["summary", "nothing"])
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("fwsvm: nothing: ")
-    assert len(lines) > 1
-    assert max(map(len, lines)) <= 40
-    assert all(line.startswith("  ") for line in lines[1:])
-
-
 def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     lost, trace = tmp_path / "none" / "m", tmp_path / "none" / "t.csv"
@@ -208,4 +143,4 @@ def test_a_trace_of_more_than_two_classes_is_said_to_have_no_points(rows):
         assert done.exit_code == 0, done.output
         assert ("t.csv has no points: a trace is of one problem" in done.stderr) is said
         assert (len(rows.with_name("t.csv").read_text().splitlines()) == 1) is said
-    assert "two classes only" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())
+    assert "(two classes)" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())

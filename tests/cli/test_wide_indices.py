@@ -4,15 +4,10 @@ All in one process, whose address space ends at 1.5 GiB: one array of as many nu
 """
 
 import json
-import os
-import random
-import shutil
 import subprocess
 import sys
 
 import pytest
-
-from tests.cli.running import done
 
 ROWS = "1 2147483646:1\n-1 1:1\n1 7:1 2147483646:2\n-1 1:3\n1 2147483646:1.5\n-1 1:2 7:0.5\n"
 KERNEL_METHODS = [
@@ -105,52 +100,3 @@ def test_what_reads_files_and_kernels_that_sum_over_features_work(within_limits)
     facts = json.loads(told[0][1])
     assert (facts["features"], facts["features_in_use"]) == (2147483646, 3)
     assert told[4][1] == told[5][1]
-
-
-def test_a_linear_machine_that_no_disk_holds_is_refused_before_it_is_trained(tmp_path, monkeypatch):
-    (tmp_path / "rows").write_text("1 1:1\n-1 3000000:1\n" * 3)
-    left = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: left)
-    machine, file = tmp_path / "model", tmp_path / "rows"
-    result = done("train", "--method", "liblinear", "--model", machine, file, code=2)
-    assert "the file of a linear model of 3,000,000 features and 2 classes would take 9 MiB" in result.stderr
-
-
-AT_LIMITS = """
-import json, resource, sys
-from pathlib import Path
-from click.testing import CliRunner
-from fwsvm.cli import main
-
-commands = json.load(sys.stdin)
-for arguments in commands:  # what they compile is not counted
-    CliRunner().invoke(main, arguments)
-for mib in range(200, 1101, 225):
-    for arguments in commands:
-        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (held + (mib << 20), resource.RLIM_INFINITY))
-        result = CliRunner().invoke(main, arguments)
-        print(json.dumps([arguments[0], mib, result.exit_code, result.stderr]))
-"""
-
-
-def test_few_rows_of_many_features_are_refused_or_served_whatever_memory_there_is(tmp_path):
-    """The tables of twenty such rows, in both precisions, take far more than the rows; memory never just runs out."""
-    drawn = random.Random(0)
-    with (tmp_path / "rows").open("w") as stream:
-        for t in range(20):
-            features = sorted(drawn.sample(range(1, 2**31 - 1), 40_000))
-            stream.write(f"{t % 2} " + " ".join(f"{f}:1" for f in features) + "\n")
-    commands = (
-        ["train", "--method", "chunking", "--max-iterations", "20", "--threads", "1", "--cache-mb", "64",
-         "--model", "model", "rows"],
-        ["predict", "model", "rows", "labels"],
-    )  # fmt: skip
-    said = subprocess.run(
-        [sys.executable, "-c", AT_LIMITS], input=json.dumps(commands), capture_output=True, text=True, cwd=tmp_path,
-        check=False, env=os.environ | {"MALLOC_ARENA_MAX": "1"},
-    )  # fmt: skip
-    assert said.returncode == 0, said.stderr
-    told = [json.loads(line) for line in said.stdout.splitlines()]
-    assert not [each for each in told if each[2] and "would take" not in each[3]]
-    assert {code for *_, code, _ in told} == {0, 2}

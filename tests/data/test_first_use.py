@@ -71,7 +71,7 @@ def test_it_is_recorded_said_and_marked(lock: Path, site: Site, cache: Path, tmp
     assert "first_use" in json.loads(again.stdout)["flags"]
     assert len(site.requests) == 1
     info = " ".join(done("data", "info", "tiny").stdout.split())
-    assert f"recorded {file.recorded}" in info
+    assert f"recorded: '{file.recorded}'" in info
     assert "first use" in info
     assert "first use" in done("data", "list").stdout
 
@@ -83,11 +83,9 @@ def test_other_bytes_are_refused_from_every_place_until_they_are_accepted(
     site.put("/tiny", OTHER)
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "tiny").write_bytes(OTHER)
-    for place in ((), ("--mirror", tmp_path / "mirror"), ("--mirror", site.address)):
+    for place in ("", str(tmp_path / "mirror"), site.address):
         (cache / "data" / "tiny" / "near" / "tiny").unlink(missing_ok=True)
-        refused = done(
-            "train" if not place else "data", *(("fetch",) if place else ()), "tiny", *place, code=3
-        )
+        refused = done(*("data", "fetch") if place else ("train",), "tiny", code=3, FWSVM_MIRROR=place)
         for fact in (DIGEST, OTHER_DIGEST, "at first use on", "fwsvm data lock tiny --source near --accept"):
             assert fact in refused.stderr
     assert OTHER_DIGEST in done("data", "lock", "tiny", "--source", "near", code=3).stderr

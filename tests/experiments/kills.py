@@ -26,10 +26,10 @@ from pathlib import Path
 import click
 
 from fwsvm.cli import main as main_command
-from fwsvm.results.agreement import differing
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.reading import keep_latest
 from tests import clusters
+from tests.cli.running import differing
 
 EXPERIMENT = """\
 name: kills

@@ -18,10 +18,10 @@ from fwsvm.experiments.executors import Workers
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
-from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
+from tests.cli.running import differing
 from tests.clusters import LocalCluster, started, wait_until
 from tests.experiments import cells
 

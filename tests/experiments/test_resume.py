@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from fwsvm.cli import main
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, Resources, run_cells
-from fwsvm.results.agreement import differing
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
+from tests.cli.running import differing
 from tests.experiments import cells
 
 TEXT = """\

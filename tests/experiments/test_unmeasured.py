@@ -106,6 +106,5 @@ def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
         monkeypatch.setattr(prediction, "predict", raising(UsageError(NO_ROOM)))
         done = fwsvm("easy", "train.svm", "test.svm", "--time-limit", "10")
         assert done.exit_code == 0, done.output
-        assert "The test rows could not be predicted" in " ".join(done.output.split())
+        assert "The test accuracy could not be computed" in " ".join(done.output.split())
         assert Path("train.svm.model").exists()
-        assert list(tmp_path.glob("*.report.md"))

@@ -35,8 +35,7 @@ ONE_SETTING = {
         "width_rule=libcvm",
         "--where",
         "search=sampled",
-        "--methods",
-        "cvm,fw,mfw,swap",
+        *(word for name in ("cvm", "fw", "mfw", "swap") for word in ("--where", f"method={name}")),
     ),
 }
 

@@ -12,10 +12,10 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, of_methods
-from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS, counted
+from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, counted
 from fwsvm.papers import PAPERS, by_author
 
 #: Protocols of runs as printed; methods without any, and rows from before there was another, have none.

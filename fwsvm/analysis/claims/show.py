@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from fwsvm.analysis.claims.evaluate import Verdict
-from fwsvm.analysis.measures import counted
 from fwsvm.analysis.tables import WIDTH, markdown_text
+from fwsvm.errors import counted
 from fwsvm.papers import PAPERS
 
 HEADS = (

@@ -6,6 +6,6 @@ which those programs ignore (`facts`).
 """
 
 from fwsvm.problems.model_files.reading import is_model_file, read
-from fwsvm.problems.model_files.writing import least_linear_bytes, range_path, write
+from fwsvm.problems.model_files.writing import range_path, write
 
-__all__ = ["is_model_file", "least_linear_bytes", "range_path", "read", "write"]
+__all__ = ["is_model_file", "range_path", "read", "write"]

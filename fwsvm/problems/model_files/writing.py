@@ -124,11 +124,6 @@ def _weight_lines(weights: NDArray[np.float64]) -> Iterator[str]:
             yield f"{' '.join(map(shortest, line))} \n" if is_used else zeros
 
 
-def least_linear_bytes(features: int, classes: int) -> int:
-    """Return the least size of a linear model's file: a digit and a blank a weight, and a line a feature."""
-    return features * (2 * (1 if classes == 2 else classes) + 1)
-
-
 def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
     """Yield the lines of facts; numbers that are not finite become null."""
     needed: dict[str, Any] = {"classes": model.classes}
