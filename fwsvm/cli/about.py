@@ -133,7 +133,7 @@ def info(as_json: bool) -> None:
     from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.record import environment
     from fwsvm.files import folders
-    from fwsvm.numerics.compiled_cache import PACKAGE
+    from fwsvm.numerics.compile import PACKAGE
     from fwsvm.numerics.threads import usable_threads
 
     caches = {

@@ -26,7 +26,7 @@ from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.errors import DataError
 from fwsvm.files.folders import BUILDING, parsed_folder
-from fwsvm.numerics.compiled_cache import READING, package_digest
+from fwsvm.numerics.compile import READING, package_digest
 
 DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
 MAPPED_FROM = 1 << 24  # bytes

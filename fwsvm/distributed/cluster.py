@@ -7,19 +7,16 @@ machines are pickles: a cluster is as trustworthy as all who can reach its ports
 import asyncio
 import concurrent.futures
 import contextlib
-import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from fwsvm.errors import FwsvmError, UsageError, kind_and_words
-from fwsvm.numerics.compiled_cache import SOLVING, package_digest
+from fwsvm.numerics.compile import SOLVING, package_digest
 
 TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came to
 LOOK_SECONDS = 5.0  # after which it is seen whether there are workers
 PATIENCE_SECONDS = 60.0  # without any worker: one that a nanny starts again is there in ten
-MESSAGE_BYTES = 8e6  # of a message of support vectors; Dask warns from 10 MB on
 
 
 def distributed() -> Any:
@@ -76,25 +73,9 @@ def carry_out(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
         raise kind(f"worker {distributed().get_worker().address}: {error}") from None
 
 
-def _bytes(value: Any) -> int:
-    """Return the bytes of the arrays in a value."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if isinstance(value, tuple | list):
-        return sum(map(_bytes, value))
-    return 0
-
-
 def received(message: Any) -> Any:
-    """Return a message, which is then a task's result: Dask sends it again where a worker has lost it."""
+    """Return a message, which is then a task's result that Dask makes again."""
     return message
-
-
-class Traffic(NamedTuple):
-    """Bytes of arrays that the coordinator sent and received; workers pass on to each other what all of them need."""
-
-    sent: int
-    received: int
 
 
 class Cluster:
@@ -102,13 +83,6 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self.client, self.code = connect(address), identity()
-        self._sent = self._received = 0
-        self._counting = threading.Lock()
-
-    @property
-    def traffic(self) -> Traffic:
-        """What went to and fro so far."""
-        return Traffic(self._sent, self._received)
 
     @property
     def workers(self) -> int:
@@ -119,19 +93,22 @@ class Cluster:
         """Return a future of ``function`` for each of several arguments, which may be futures."""
         columns = [list(some) for some in arguments]
         count = len(columns[0])
-        name = f"fwsvm-{function.__name__}"
-        with self._counting:
-            self._sent += _bytes(columns)
-        futures: list[Any] = self.client.map(
-            carry_out,
-            [self.code] * count,
-            [function] * count,
-            *columns,
-            pure=False,
-            key=name,
-            batch_size=None,
-        )
+        with warnings.catch_warnings(action="ignore"):  # of large messages: support vectors have to be sent
+            futures: list[Any] = self.client.map(
+                carry_out,
+                [self.code] * count,
+                [function] * count,
+                *columns,
+                pure=False,
+                key=f"fwsvm-{function.__name__}",
+                batch_size=None,
+            )
         return futures
+
+    def send(self, value: Any) -> Any:
+        """Return a future of a value that all workers need; it is sent again where a worker has lost it."""
+        (future,) = self.each(received, [value])
+        return future
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """Return the results of futures.
@@ -145,8 +122,6 @@ class Cluster:
         with errors(self.client):
             self._wait(futures)
             found: list[Any] = self.client.gather(futures)
-        with self._counting:
-            self._received += _bytes(found)
         return found
 
     def _wait(self, futures: list[Any]) -> None:

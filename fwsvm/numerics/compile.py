@@ -1,11 +1,20 @@
-"""The one ``njit`` of the package, and functions that choose their implementation by type."""
+"""The one ``njit`` of the package, its disk cache, and functions that choose their implementation by type.
+
+With `fwsvm.numerics.simd` and `fwsvm.numerics.machine` this is all that touches numba's internals.
+"""
 
 import contextlib
 import functools
 import gc
+import hashlib
 import importlib
+import os
+import pickle
+import sys
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 
@@ -23,12 +32,21 @@ _importing.join()
 import numba  # noqa: E402
 from numba import extending  # noqa: E402
 from numba.core import event  # noqa: E402
+from numba.core.codegen import JITCodeLibrary  # noqa: E402
+from numba.core.compiler import Compiler, CompileResult  # noqa: E402
+from numba.core.runtime import rtsys  # noqa: E402
+from numba.core.serialize import dumps  # noqa: E402
 
-from fwsvm.errors import UsageError  # noqa: E402
-from fwsvm.numerics.compiled_cache import SourceKeyedCache  # noqa: E402
+from fwsvm.errors import CodeWarning, UsageError  # noqa: E402
+from fwsvm.files.folders import code_folder  # noqa: E402
 
 if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
+
+PACKAGE = Path(__file__).parents[1]
+# the version is a line of __init__.py
+READING = ("__init__.py", "numerics", "data", "scaling", "_occurring.py")  # sources that read files
+SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py")
 
 
 class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no types
@@ -47,9 +65,38 @@ class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no typ
 
 event.register("numba:compile", _FewCollections())
 
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code of an inner function, which is optimised and becomes machine code as part of its callers alone."""
+
+    @property
+    def codegen(self) -> Any:
+        """What sets the environment of a function that Python calls; there is none."""
+        return self
+
+    def set_env(self, *_: Any) -> None:
+        """Set no environment."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _InnerCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with an `_InnerLibrary`."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        self.state.library = _InnerLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
 _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 #: For functions called at every step: no reference counting, so they must not allocate arrays.
 _A_STEP = {"_nrt": False}
+_INNER = {"no_cpython_wrapper": True, "pipeline_class": _InnerCompiler}
 
 
 class Inner:
@@ -59,7 +106,7 @@ class Inner:
     """
 
     def __init__(self, compiled: Any) -> None:
-        self.py_func, self.compile = compiled.py_func, compiled.compile
+        self.py_func, self._compiled = compiled.py_func, compiled  # its type has a weak reference to it
         self._numba_type_ = compiled._numba_type_  # by which numba knows the function
 
     def __call__(self, *_arguments: Any) -> Any:
@@ -78,21 +125,21 @@ def njit(
     """
     if function is None:
         return functools.partial(njit, each_step=each_step, inner=inner, **flags)
-    inner = each_step if inner is None else inner
-    if inner:
-        flags = flags | {"no_cpython_wrapper": True}
-    compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    compiled._cache = SourceKeyedCache(function)  # noqa: SLF001  (what `cache=True` does, with our own)
-    return Inner(compiled) if inner else compiled
+    flags = _FLAGS | (_A_STEP if each_step else {}) | flags
+    if inner or (inner is None and each_step):
+        return Inner(numba.njit(function, **(flags | _INNER)))
+    compiled = numba.njit(function, **flags)
+    compiled._cache = _Cache(function)  # noqa: SLF001  (what `cache=True` does, with our own)
+    return compiled
 
 
 def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callable], Callable]:
     """Decorate a function of types that returns what compiled code calls for ``function``.
 
-    For ``each_step`` see `njit`. As numba's, but without the wrapper for callers in C that numba would compile for
-    each combination of types.
+    For ``each_step`` see `njit`. As numba's, but compiled as an inner function.
     """
-    return extending.overload(function, strict=False, jit_options=_FLAGS | (_A_STEP if each_step else {}))
+    flags = _FLAGS | _INNER | (_A_STEP if each_step else {})
+    return extending.overload(function, strict=False, jit_options=flags)
 
 
 def generic(
@@ -114,11 +161,7 @@ def generic(
     dispatched = functools.singledispatch(functools.wraps(function)(default or missing))
 
     def implements(kind: type) -> Callable[[Callable], Callable]:
-        def add(implementation: Callable) -> Callable:
-            dispatched.register(kind, implementation)
-            return implementation
-
-        return add
+        return lambda implementation: dispatched.register(kind, implementation)
 
     def resolve(first: Any, *_rest: Any) -> Callable | None:
         kind = getattr(first, "instance_class", object)
@@ -128,3 +171,108 @@ def generic(
     overload(dispatched, each_step=each_step)(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]
     return dispatched
+
+
+# ---------------------------------------------------------------- the disk cache
+
+
+def _digest_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def package_digest(*parts: str) -> str:
+    """Return the sha256 (hex) of the sources in these files and folders of the package."""
+    paths = [PACKAGE / part for part in parts]
+    return _digest_of(file for path in paths for file in (sorted(path.rglob("*.py")) or [path]))
+
+
+@functools.cache
+def _plugin_digest(module: str) -> str:
+    """Return the sha256 (hex) of the sources beside an imported module's; '' without a file."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or module == "__main__":
+        return ""
+    outermost = Path(getattr(sys.modules.get(module.partition(".")[0]), "__file__", None) or file)
+    is_package = outermost.name == "__init__.py"
+    return _digest_of(sorted(outermost.parent.glob("**/*.py" if is_package else "*.py")))
+
+
+def _source_folder(module: str) -> Path:
+    """Return the folder for the machine code of functions in a module of the package."""
+    sources = READING if module.startswith(("fwsvm.data", "fwsvm.scaling")) else SOLVING
+    return code_folder() / package_digest(*sources)[:16]
+
+
+def is_cache_empty() -> bool:
+    """Return whether there is no machine code of the methods yet, as before the first run."""
+    return not any(_source_folder("fwsvm.solvers").glob("*.nbc"))
+
+
+class _Cache:
+    """The machine code of one function on disk: a file for each combination of types.
+
+    Numba stamps a cached function with its own file alone, so a change in another file that it was compiled from would
+    go unnoticed and give wrong numbers. A folder named by a digest of all computing sources cannot hold stale code.
+    Files for a plug-in's types are named by its sources, too; types without a source file, such as classes made in a
+    notebook, are compiled anew in each process.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._module, self._name = function.__module__, f"{function.__module__}.{function.__qualname__}"
+        self.cache_path = str(_source_folder(function.__module__))
+
+    def load_overload(self, sig: Any, target: Any) -> Any:
+        """Return the compiled function of a signature, or None; a damaged file is a miss."""
+        rtsys.initialize(
+            target
+        )  # all that loaded code needs; what compiling needs takes half a second to import
+        file = self._file(sig, target.codegen())
+        try:
+            return file and CompileResult._rebuild(target, *pickle.loads(file.read_bytes()))  # noqa: S301, SLF001
+        except Exception:  # noqa: BLE001 - a damaged pickle may raise anything
+            return None
+
+    def save_overload(self, sig: Any, made: Any) -> None:
+        """Keep a compiled function, if there is space: it runs without, too."""
+        file = self._file(sig, made.codegen)
+        if file is None or made.library.has_dynamic_globals:
+            return
+        part = file.with_suffix(f".{os.getpid()}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(dumps(made._reduce()))  # noqa: SLF001
+            part.replace(file)
+        except OSError as error:
+            _warn_of_no_cache(str(file.parent), error.strerror or str(error))
+
+    def _file(self, sig: Any, codegen: Any) -> Path | None:
+        """Return the file for code of these types on this processor; None where a type has no source file."""
+        modules = [self._module, *_modules_of(getattr(sig, "args", sig))]
+        digests = [_plugin_digest(name) for name in modules if name.partition(".")[0] != "fwsvm"]
+        if not all(digests):
+            return None
+        key = repr((sys.version, numba.__version__, sig, modules, digests, codegen.magic_tuple()))
+        return Path(self.cache_path) / f"{self._name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
+
+
+def _modules_of(types: Iterable[Any]) -> Iterator[str]:
+    """Yield the modules of the NamedTuples among numba types, and of those within."""
+    for kind in types:
+        home = getattr(kind, "instance_class", None)
+        if home is not None:
+            yield "__main__" if "<locals>" in home.__qualname__ else home.__module__
+        yield from _modules_of(getattr(kind, "types", ()))
+
+
+@functools.cache
+def _warn_of_no_cache(folder: str, why: str) -> None:
+    """Warn once in a process that compiled code cannot be kept, which costs time alone."""
+    warnings.warn(
+        f"compiled code cannot be kept in {folder} ({why}): each process compiles anew",
+        CodeWarning,
+        stacklevel=2,
+    )

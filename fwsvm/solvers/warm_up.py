@@ -15,7 +15,7 @@ from fwsvm import phases
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compiled_cache import is_cache_empty
+from fwsvm.numerics.compile import is_cache_empty
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved

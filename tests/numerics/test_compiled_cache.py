@@ -1,31 +1,33 @@
-"""Files of machine code: written by several processes at the same time, and a miss where they are damaged."""
+"""Files of machine code: kept for each combination of types, and a miss where they are damaged."""
 
+import numpy as np
 import pytest
 
-from fwsvm.numerics.compiled_cache import _CacheFile
+from fwsvm.numerics.compile import njit
 
 #: What a file on disk may hold after a crash or a bug; the last raises an OverflowError in pickle.
 DAMAGED = [b"", b"\x80", b"\x00" * 64, b"\x80\x04\x96" + b"\xff" * 8]
 
 
-def test_two_that_save_at_the_same_time_never_find_the_code_of_the_other(tmp_path):
-    """Each has read the index before the other wrote it; what is lost is compiled anew."""
-    one, other = (_CacheFile(str(tmp_path), "module.function", "") for _ in range(2))
-    one._load_index = other._load_index = dict
-    one.save("for float32", "code of float32")
-    other.save("for float64", "code of float64")
-    found = _CacheFile(str(tmp_path), "module.function", "")
-    assert found.load("for float32") in {None, "code of float32"}
-    assert found.load("for float64") == "code of float64"
+def total(values):
+    """Return a sum."""
+    found = 0.0
+    for value in values:
+        found += value
+    return found
 
 
-@pytest.mark.parametrize("content", DAMAGED)
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-def test_a_damaged_file_is_a_miss_and_is_written_again(tmp_path, suffix, content):
-    file = _CacheFile(str(tmp_path), "module.function", "")
-    file.save("types", "code")
-    (path,) = tmp_path.glob(f"*.{suffix}")
-    path.write_bytes(content)
-    assert file.load("types") is None
-    file.save("types", "code")
-    assert file.load("types") == "code"
+@pytest.mark.parametrize("content", [None, *DAMAGED])
+def test_code_is_kept_on_disk_and_a_damaged_file_is_a_miss(tmp_path, monkeypatch, content):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    one, other = (np.ones(3, dtype) for dtype in (np.float32, np.float64))
+    assert njit(total)(one) == njit(total)(other) == 3.0
+    files = sorted(tmp_path.rglob("*.nbc"))
+    assert len(files) == 2
+    if content is not None:
+        files[0].write_bytes(content)
+    again = njit(total)
+    assert again(one) == again(other) == 3.0
+    assert sum(again.stats.cache_hits.values()) == (2 if content is None else 1)
+    assert sorted(tmp_path.rglob("*")) == sorted({*files, *(file.parent for file in files)})
+    assert all(file.stat().st_size > 100 for file in files)
