@@ -134,35 +134,28 @@ def check(zero_based: bool | None, lenient: bool, data: str) -> None:
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
-    from fwsvm import scaling
     from fwsvm.data import formats, inputs, labels
     from fwsvm.data.formats import svmlight
 
-    wrong, files, uneven = set(), inputs.files_of(data), []
+    wrong, files = set(), inputs.files_of(data)
     classes: set[str] = set()
+
+    def look(table: "LabelledRows") -> None:
+        classes.update(labels.classes(table.labels))
+
     for file in files:
         if (loader := formats.loader_of(file, unlabelled=True))["format"] != "svmlight":
             formats.read_path(file, loader)
             continue
-        seen = scaling.Seen()
-
-        def look(table: "LabelledRows", seen: scaling.Seen = seen) -> None:
-            classes.update(labels.classes(table.labels))
-            seen.add(table.X)
-
         for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient, look=look):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
             wrong.add((file, line))
-        uneven += [seen.uneven] if seen.uneven else []
     if wrong:
         click.echo(f"Found {counted(len(wrong), 'line')} with error.")
         raise SystemExit(exit_codes.DATA)
     click.echo("No error.")
     if len(classes) == 1:
         echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)
-    remedy = "`fwsvm train --scale '[0,1]'`"
-    for each in uneven[:1]:
-        echo(f"warning: {each.sentence('', remedy)}", 2, err=True)
 
 
 @click.command()

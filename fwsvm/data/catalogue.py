@@ -203,9 +203,9 @@ def scaled_test_rows(
     test: LabelledRows, ranges: scaling.Ranges, fingerprint: str
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return test rows scaled by the ranges of training rows, and a notice where rows are far outside of them."""
-    outside = scaling.outside(test.X, ranges)
-    notices = (outside.sentence(test.rows, "test rows"),) if outside else ()
-    return parsed_copies.scaled(test, ranges, fingerprint, "test"), notices
+    scaled_rows = parsed_copies.scaled(test, ranges, fingerprint, "test")
+    outside = scaling.outside(scaled_rows.X, ranges)
+    return scaled_rows, (outside.sentence(test.rows, "test rows"),) if outside else ()
 
 
 def _shape_notices(entry: Entry, data: Dataset, *, lacking: bool) -> list[str]:

@@ -50,7 +50,8 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     if machine.ranges is None or not rows.shape[0]:
         return Prepared(rows, ignored)
     notices = []
-    outside = scaling.outside(rows, machine.ranges)
+    scaled = scaling.apply(rows, machine.ranges)
+    outside = scaling.outside(scaled, machine.ranges)
     if outside is not None:
         notices.append(outside.sentence(rows.shape[0]))
     if scaling.seem_scaled(rows, machine.ranges):
@@ -58,7 +59,6 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
             f"the rows seem to be scaled to {machine.ranges.interval} already, which the model does itself: give "
             "them as they were before"
         )
-    scaled = scaling.apply(rows, machine.ranges)
     return Prepared(scaled, ignored, 0 if outside is None else outside.rows, tuple(notices))
 
 
@@ -103,8 +103,5 @@ def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '
     """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
     if kernel.given:
         return ""
-    found = scaling.uneven(X)
-    if found is None:
-        return ""
     so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
-    return found.sentence(so, remedy)
+    return scaling.uneven(X, so, remedy)

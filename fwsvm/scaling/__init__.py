@@ -4,7 +4,7 @@ ranges          the ranges of training rows, and rows scaled by them
 notices         rows that ranges do not suit: far outside, scaled already, or uneven by orders of magnitude
 """
 
-from fwsvm.scaling.notices import FAR, UNEVEN, Outside, Seen, Uneven, outside, seem_scaled, uneven
+from fwsvm.scaling.notices import FAR, UNEVEN, Outside, outside, seem_scaled, uneven
 from fwsvm.scaling.ranges import SCALINGS, TARGETS, Ranges, apply, extremes, fit
 
 __all__ = [
@@ -14,8 +14,6 @@ __all__ = [
     "UNEVEN",
     "Outside",
     "Ranges",
-    "Seen",
-    "Uneven",
     "apply",
     "extremes",
     "fit",
