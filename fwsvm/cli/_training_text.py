@@ -61,13 +61,11 @@ def open_problem(
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved = resolve(remote.table, settings)
-        found, cluster = remote.table.found, remote.table.cluster
-        origin = f"{remote.columns['dataset']} (on {cluster.workers:,} workers)"
+        found, workers = remote.table.found, remote.table.cluster.workers
+        origin = f"{remote.columns['dataset']} (on {workers:,} workers)"
         shape = f"{found.rows:,} x {found.features:,}"
         _print_problem(say, remote, resolved, origin, shape, found.classes, remote.table.ranges)
         yield Problem(remote, remote, settings, resolved)
-        sent, received = cluster.traffic
-        say("traffic", f"{sent / MIB:,.1f} MiB sent, {received / MIB:,.1f} MiB received")
 
 
 def _load(

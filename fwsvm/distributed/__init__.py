@@ -5,7 +5,6 @@
     cluster         the connection: tasks sent, errors of workers as sentences, versions compared
     table           the coordinator's view of all rows: which partition has which, and questions to all of them
     source          all rows of some classes as a `RowSource`
-    machine_parts   a machine sent to the workers
     fit             data and settings to a certified machine
 
 Partitions are tasks of Dask's: those of a worker that dies are read again by another, as Dask sees fit.

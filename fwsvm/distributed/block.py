@@ -40,13 +40,6 @@ class Facts(NamedTuple):
     notices: tuple[str, ...]
 
 
-class Weighted(NamedTuple):
-    """Rows, (k, n), and their weights, (k, outputs): of one message to all workers."""
-
-    rows: Rows
-    weights: np.ndarray
-
-
 class Block(NamedTuple):
     """The rows of a partition as they are trained on.
 
@@ -145,16 +138,13 @@ def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: st
 
 
 def sums(
-    mine: Block, classes: tuple[int, ...], kernel: Any, messages: list[Weighted], dtype: str
+    mine: Block, classes: tuple[int, ...], kernel: Any, sources: Rows, weights: np.ndarray, dtype: str
 ) -> np.ndarray:
     """Return the sums of weighted kernel values at the rows of some classes, float64 of shape (k, outputs)."""
     narrow, rows = np.dtype(dtype).type, _trained_on(mine, classes)
-    targets = in_precision(rows.take(np.arange(rows.shape[0])), narrow)
-    found = np.zeros((targets.height, messages[0].weights.shape[1]))
-    for some in messages if targets.height else []:
-        sources, here = narrowed(in_precision(some.rows, narrow), targets)
-        found += weighted_sums(kernel, sources, np.arange(sources.height), some.weights, here)
-    return found
+    sources, targets = narrowed(sources, rows.take(np.arange(rows.shape[0])))
+    which = np.arange(sources.height)
+    return weighted_sums(kernel, in_precision(sources, narrow), which, weights, in_precision(targets, narrow))
 
 
 def of_numbers(mine: Block, which: np.ndarray) -> Rows:

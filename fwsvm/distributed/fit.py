@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from fwsvm.distributed import block
-from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.source import ClusterSource
 from fwsvm.distributed.sums import extreme, spread
 from fwsvm.distributed.table import RemoteTable
@@ -105,5 +104,5 @@ def resolve(table: RemoteTable, settings: Settings) -> Resolved:
 def accuracy(table: RemoteTable, result: Result) -> float:
     """Return the fraction of the rows that a machine is right on."""
     enter(Phase.PREDICT)
-    right: list[int] = table.ask(block.right, table.same(sent(table.cluster, result.model)))
+    right: list[int] = table.ask(block.right, table.same(table.cluster.send(result.model)))
     return sum(right) / table.found.rows

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.distributed import block
-from fwsvm.distributed.cluster import MESSAGE_BYTES, received
 from fwsvm.distributed.table import RemoteTable, stacked
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
@@ -77,16 +76,15 @@ class ClusterSource(RowSource):
         threads: int,  # noqa: ARG002
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """Return the sums of weighted kernel values at all rows; rows with weight go in messages that Dask takes."""
-        rows, table = self.take(which), self.table
-        step = max(1, int(MESSAGE_BYTES / (8.0 + 12.0 * len(rows.values) / max(1, len(which)))))
-        parts = [np.arange(first, min(first + step, len(which))) for first in range(0, len(which), step)]
-        messages = table.cluster.each(
-            received, [block.Weighted(some_rows(rows, some), weights[some]) for some in parts]
-        )
-        same = table.same
-        found = table.ask(
-            block.sums, same(self.classes), same(kernel), same(messages), same(np.dtype(dtype).name)
+        """Return the sums of weighted kernel values at all rows."""
+        rows, same = self.table.cluster.send(self.take(which)), self.table.same
+        found = self.table.ask(
+            block.sums,
+            same(self.classes),
+            same(kernel),
+            same(rows),
+            same(weights),
+            same(np.dtype(dtype).name),
         )
         return np.asarray(np.concatenate(found)[self._place])
 

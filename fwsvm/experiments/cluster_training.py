@@ -16,7 +16,6 @@ from fwsvm.data.partitions import cut
 from fwsvm.distributed import block
 from fwsvm.distributed import fit as cluster
 from fwsvm.distributed.cluster import Cluster, identity
-from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments.run import accuracy
 from fwsvm.experiments.validation import refuse_lost_class, refuse_more_folds
@@ -104,7 +103,7 @@ class RemoteFold(RemoteRows):
     def test_accuracy(self, result: Result) -> float | None:
         """Return the accuracy on the rows held out."""
         enter(Phase.PREDICT)
-        model = self.whole.same(sent(self.whole.cluster, result.model))
+        model = self.whole.same(self.whole.cluster.send(result.model))
         answers = self.whole.ask(block.right_of_held_out, self.held_out, model)
         self.test_count = sum(count for _, count in answers)
         return float(sum(right for right, _ in answers) / max(1, self.test_count))

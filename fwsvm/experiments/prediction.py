@@ -134,13 +134,12 @@ def predict_on_cluster(
         As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut` and `predict`.
     """
     from fwsvm.distributed.cluster import Cluster
-    from fwsvm.distributed.machine_parts import sent
 
     enter(Phase.PREDICT)
     partitions, started = cut(data, zero_based=zero_based), time.perf_counter()
     cluster = Cluster(address)
     try:
-        asked = ([value] * len(partitions) for value in (sent(cluster, model), decision, probability))
+        asked = ([value] * len(partitions) for value in (cluster.send(model), decision, probability))
         found = cluster.gather(cluster.each(_predict_partition, partitions, *asked))
     finally:
         cluster.close()

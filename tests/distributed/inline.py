@@ -16,6 +16,9 @@ class Inline:
     def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
         return [function(*some) for some in zip(*arguments, strict=True)]
 
+    def send(self, value: Any) -> Any:
+        return value
+
     def gather(self, futures: list[Any]) -> list[Any]:
         return futures
 

@@ -16,8 +16,6 @@ from fwsvm.data.formats import svmlight
 from fwsvm.distributed import cluster as connection
 from fwsvm.distributed.source import ClusterSource
 from fwsvm.errors import UsageError
-from fwsvm.files.folders import code_folder
-from fwsvm.problems import model_files
 from tests.clusters import started
 
 pytest.importorskip("distributed")
@@ -148,33 +146,6 @@ def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):
     done = run("train", "--scheduler", cluster.address, data)
     assert done.exit_code == 2
     assert "it has another version of fwsvm than this machine; install the same on all" in done.output
-
-
-def test_two_clusters_on_one_folder_and_one_file_come_to_the_same(cluster, data, tmp_path, monkeypatch):
-    """Both read the same rows, have their workers' files in one folder and write models to another, at a time."""
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    # for eight processes to compile anew takes a minute
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(code_folder()))
-    monkeypatch.setenv("FWSVM_CACHE", str(folder))
-    with started(folder) as one, started(folder) as other:
-        words = [sys.executable, "-m", "fwsvm", "train", "-C", "10", "--json"]
-        runs = [
-            subprocess.Popen(
-                [*words, "--scheduler", there.address, "--model", folder / f"{number}.model", data],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            )
-            for number, there in enumerate((one, other))
-        ]  # fmt: skip
-        said = [process.communicate(timeout=300) for process in runs]
-    assert [process.returncode for process in runs] == [0, 0], said
-    rows = [json.loads(out) for out, _ in said]
-    for name in ("objective", "gap", "support_vectors", "iterations", "train_accuracy", "data_sha256"):
-        assert rows[0][name] == rows[1][name], name
-    assert rows[0]["certified"]
-    one_machine, other_machine = (model_files.read(folder / f"{number}.model") for number in range(2))
-    np.testing.assert_array_equal(one_machine.coefficients, other_machine.coefficients)
-    assert (one_machine.support != other_machine.support).nnz == 0
 
 
 def test_a_file_that_is_cut_off_under_way_is_a_sentence(cluster, data, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm import data
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
-from fwsvm.distributed import block, machine_parts, source
+from fwsvm.distributed import block, source
 from fwsvm.distributed import fit as there
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import DataError, UsageError
@@ -109,16 +109,6 @@ def test_rounds_fetch_only_rows_that_matter_and_are_not_there(tmp_path, monkeypa
     found = train(table_of(written(tmp_path, X, codes)), chosen())
     assert found.certified
     assert 0 < sum(fetched) < 2000
-
-
-def test_a_machine_goes_in_messages_and_arrives_whole(tmp_path, monkeypatch):
-    X, codes = clouds(10, 300, 0.5, classes=3)
-    machine = fit(X, codes, ("a", "b", "c"), chosen()).model
-    monkeypatch.setattr(machine_parts, "MESSAGE_BYTES", 2000.0)
-    parts = machine_parts.parts_of(machine)
-    assert len(parts) > 3
-    assert sum(part.support.nnz for part in parts) == np.count_nonzero(machine.support)
-    np.testing.assert_array_equal(machine_parts.joined(parts).decision(X), machine.decision(X))
 
 
 @pytest.mark.parametrize("how", ["[0,1]", "[-1,1]"])
@@ -224,23 +214,3 @@ def test_what_cannot_be_trained_on_a_cluster_is_a_sentence(tmp_path):
         table_of(written(tmp_path, X, codes * 0))
     with pytest.raises(UsageError, match="needs all rows in one place; give --gamma"):
         train(table_of(written(tmp_path, X, codes)), chosen(kernel="laplacian", gamma=None))
-
-
-def test_rows_that_share_no_label_are_refused_as_on_one_machine(tmp_path):
-    X, _ = clouds(16, 300)
-    path = written(tmp_path, X, np.arange(300))
-    said = "rows.svm: each of the 300 rows has a label of its own; classes are labels that rows share"
-    with pytest.raises(DataError, match=said):
-        data.load(path)
-    with pytest.raises(DataError, match=said):
-        table_of(path)
-
-
-def test_more_classes_than_memory_holds_pairs_of_are_refused_before_they_are_listed(tmp_path, monkeypatch):
-    X, _ = clouds(17, 300)
-    table = table_of(written(tmp_path, X, np.arange(300) // 2))
-    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
-    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 10 << 20)
-    said = "chunking on the pairs of 150 classes would take .*; take fewer classes"
-    with pytest.raises(UsageError, match=said):
-        train(table, chosen())
