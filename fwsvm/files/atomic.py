@@ -10,7 +10,6 @@ from typing import IO, Any
 
 from fwsvm.errors import FwsvmError, WriteError
 
-DEVICES, PROCESSES = Path("/dev"), Path("/proc")  # whose links are the system's
 #: Names of the files that this process has open: stdout and stderr, or any by its number.
 OPEN_FILE = re.compile(r"/dev/std(out|err)|(?:/dev|/proc/self)/fd/([0-9]{1,9})")
 
@@ -54,13 +53,10 @@ def replacing(
 def is_written_in_place(path: str | Path) -> bool:
     """Return whether `replacing` writes to what has a path's name, and gives the name to no other file.
 
-    That is what is no regular file, and what is open already: after ``> file`` /dev/stdout leads to a regular file, but
-    it and other links in /dev, and below /proc, are the system's.
+    That is what is no regular file, and what is the system's: after ``> file`` /dev/stdout leads to a regular file.
     """
     path = Path(path)
-    whole = path.absolute()
-    is_systems = path.is_symlink() and (whole.parent == DEVICES or PROCESSES in whole.parents)
-    return bool(OPEN_FILE.fullmatch(str(whole))) or is_systems or (path.exists() and not path.is_file())
+    return path.absolute().parts[1:2] in {("dev",), ("proc",)} or (path.exists() and not path.is_file())
 
 
 def _in_place(path: Path, mode: str, form: dict[str, Any]) -> IO[Any]:

@@ -13,8 +13,6 @@ from numba import _dispatcher, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from fwsvm.numerics.compile import overload
-
 _X86 = platform.machine() in {"x86_64", "AMD64"}
 
 
@@ -74,7 +72,9 @@ LINE = 64  # bytes of a cache line
 
 
 @intrinsic
-def _prefetch(typingctx: Any, array: Any, at: Any) -> Any:
+def prefetch(typingctx: Any, array: Any, at: Any) -> Any:
+    """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -85,15 +85,6 @@ def _prefetch(typingctx: Any, array: Any, at: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp), emit
-
-
-def prefetch(array: Any, at: int) -> None:
-    """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
-
-
-@overload(prefetch)
-def _prefetch_compiled(array: Any, at: Any) -> Any:
-    return lambda array, at: _prefetch(array, at)
 
 
 _FOUND: dict[tuple[Any, ...], int] = {}

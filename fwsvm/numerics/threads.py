@@ -7,12 +7,12 @@ it at once. A pool costs some microseconds a task.
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 MOST_THREADS = 1024  # that may be asked for: each takes memory, and a typing mistake takes all
 
@@ -24,64 +24,23 @@ def _pool(threads: int) -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
 
 
-class _Call:
-    """A call of ``work(part)`` by a thread of a pool, which has no hold on ``work`` once it is done or cancelled.
-
-    A pool keeps what was submitted until one of its threads has time for the next, and with it the arrays of ``work``.
-    """
-
-    def __init__(self, threads: int, work: Callable[[int], None], part: int) -> None:
-        self._works = [work]
-        self._future: Future[None] = _pool(threads).submit(_run, self._works, part)
-
-    def cancel(self) -> bool:
-        """Return whether no thread had time for it, and none will."""
-        cancelled = self._future.cancel()
-        if cancelled:
-            self._works.clear()
-        return cancelled
-
-    def wait(self) -> None:
-        """Wait until it is done, whatever is raised here meanwhile; raise what it raised."""
-        try:
-            self._future.result()
-        except BaseException:
-            if not self._future.done():  # an interrupt: the call goes on, and writes into the caller's arrays
-                self._future.exception()
-            raise
-
-
-def _run(works: list[Callable[[int], None]], part: int) -> None:
-    works.pop()(part)
-
-
 def together(work: Callable[[int], None], parts: int) -> None:
     """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all.
 
     Raises the first error; calls that no thread has begun by then are left out.
     """
-    if parts == 1:
-        work(0)
-        return
-    others = [_Call(parts - 1, work, part) for part in range(1, parts)]
+    others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
     errors: list[BaseException] = []
-    try:
-        work(0)
-    except BaseException as error:  # noqa: BLE001 - the others have to end before it is raised
-        errors.append(error)
-    _finish(others, work, errors)
-
-
-def _finish(others: Sequence[_Call], work: Callable[[int], None], errors: list[BaseException]) -> None:
-    """Wait for the calls of ``work(1), ...``, or do them here; without the latter once there is an error. Raise it."""
-    for part, other in enumerate(others, 1):
+    for part, other in enumerate([None, *others]):
         try:
-            if not other.cancel():
-                other.wait()
+            if other is not None and not other.cancel():
+                other.result()
             elif not errors:
                 work(part)
-        except BaseException as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - the others have to end before it is raised
             errors.append(error)
+            if other is not None and not other.done():  # an interrupt: it writes into the caller's arrays
+                other.exception()
     if errors:
         raise errors[0]
 
@@ -92,14 +51,13 @@ def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) 
 
     After it ``end`` is called, at which they return.
     """
-    others: list[_Call] = []
+    others = [_pool(count).submit(work, part) for part in range(count)]
     try:
-        for part in range(count):
-            others.append(_Call(count, work, part))  # noqa: PERF401 - one that was begun must be ended
         yield
     finally:
         end()
-        _finish(others, lambda _: None, [])
+        for other in [each for each in others if not each.cancel()]:
+            other.result()
 
 
 def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:

@@ -3,7 +3,6 @@
 import importlib
 import threading
 import time
-import weakref
 
 import pytest
 import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there from the beginning
@@ -57,37 +56,6 @@ def test_two_at_a_time_leave_it_as_it_was():
         assert inside.wait(60)
     leave.set()
     thread.join()  # what it left is looked at by the fixture
-
-
-@pytest.mark.parametrize("busy", [True, False])
-def test_work_that_was_shared_out_is_let_go(busy):
-    """Whether a thread of the pool did its part, or none had time for it: the arrays of the work can be freed."""
-    begun, may_end = threading.Event(), threading.Event()
-
-    def wait(part):
-        if part:
-            begun.set()
-            may_end.wait()
-
-    other = threading.Thread(target=together, args=(wait, 2))
-    if busy:
-        other.start()
-        begun.wait()
-    done = []
-
-    def work(part):
-        done.append(part)
-
-    held = weakref.ref(work)
-    together(work, 2)
-    del work
-    try:
-        assert sorted(done) == [0, 1]
-        assert held() is None
-    finally:
-        may_end.set()
-        if busy:
-            other.join()
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
