@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import ndtr
 
 from fwsvm._mapped import RowMatrix
 
@@ -280,6 +279,8 @@ class AdultLike(Population):
         self.threshold = np.quantile(doubtful, 1 - POSITIVE)
 
     def _answers(self, rows: int, rng: np.random.Generator) -> np.ndarray:
+        from scipy.special import ndtr  # late: it takes as long to import as numpy
+
         hidden = rng.normal(size=rows)
         columns = []
         for first, cumulative, leaning in zip(self.first, self.cumulative, self.leaning, strict=True):
