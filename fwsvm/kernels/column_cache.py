@@ -9,6 +9,7 @@ from fwsvm.kernels.dense_tiles import (
     DenseTiles,
     dense_tiles,
     fill_dense_columns,
+    is_dense,
     no_dense_tiles,
 )
 from fwsvm.kernels.kernel import own_terms_and_values
@@ -27,6 +28,7 @@ from fwsvm.numerics.random import below, stream
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
 FEWEST = 16  # columns that are cached even where the budget holds fewer
+TRIES = 8  # draws of a column of no priority before any is taken
 
 
 class ColumnCache(NamedTuple):
@@ -79,9 +81,7 @@ def column_cache(
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     own, itself = own_terms_and_values(kernel, rows)
-    tiles = dense_tiles(rows, own) if budget_bytes else no_dense_tiles(rows)
-    left_block = no_left_block(rows) if len(tiles.numbers) else empty_left_block(rows)
-    all_rows = np.arange(m, dtype=np.int32)
+    dense = bool(budget_bytes) and is_dense(rows)
     if memory is not None and memory.dtype == dtype and memory.size >= slots * m:
         cached = memory.reshape(-1)[: slots * m].reshape(slots, m)
     else:
@@ -91,9 +91,9 @@ def column_cache(
         rows,
         own,
         itself,
-        left_block,
-        tiles,
-        all_rows,
+        no_left_block(rows) if dense else empty_left_block(rows),
+        dense_tiles(rows, own) if dense else no_dense_tiles(rows),
+        np.arange(m, dtype=np.int32),
         cached,
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
@@ -108,17 +108,6 @@ def memory_of(columns: ColumnCache) -> np.ndarray:
     return columns.cached if columns.cached.base is None else columns.cached.base
 
 
-@njit(inline="always")
-def _taken(slot, row_of, keep, lines, c):
-    """Whether a slot must not be evicted: it holds the column of ``keep``, or was assigned in this call."""
-    if row_of[slot] == keep:
-        return True
-    for earlier in range(c):  # noqa: SIM110 - compiled code has no any over a generator
-        if lines[earlier] == slot:
-            return True
-    return False
-
-
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
 def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted, lines):
     """Assign a slot in ``lines`` to each wanted column: a free one, else by evicting a column drawn at random.
@@ -128,17 +117,17 @@ def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted, lines):
     """
     slots = row_of.size
     for c in range(wanted.size):
+        slot, tries, evict = counts[USED], 0, counts[USED] == slots
+        while evict:
+            slot = below(random, slots) if tries <= TRIES else (slot + 1) % slots
+            taken = row_of[slot] == keep
+            for earlier in range(c):  # assigned in this call
+                taken |= lines[earlier] == slot
+            evict = taken or (tries < TRIES and priority[row_of[slot]] != 0.0)
+            tries += 1
         if counts[USED] < slots:
-            slot = counts[USED]
             counts[USED] += 1
         else:
-            slot = below(random, slots)
-            for _ in range(8):
-                if priority[row_of[slot]] == 0.0 and not _taken(slot, row_of, keep, lines, c):
-                    break
-                slot = below(random, slots)
-            while _taken(slot, row_of, keep, lines, c):
-                slot = (slot + 1) % slots
             slot_of[row_of[slot]] = -1
         row_of[slot] = wanted[c]
         slot_of[wanted[c]] = slot

@@ -18,12 +18,14 @@ from fwsvm.numerics.threads import in_shares
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
 MOST = 64  # rows of the left-hand block
+#: Bytes of rows that are laid out at a time: they stay in the second-level cache while left-hand blocks pass by.
+LAID = 1 << 20
 #: Share of numbers that are not zero from which eight columns cost less here than by sparse tiles.
 DENSE = 0.25
 
 
 class DenseTiles(NamedTuple):
-    """Rows packed in tiles, and memory for a left-hand block.
+    """Rows packed in tiles.
 
     Attributes
     ----------
@@ -31,27 +33,22 @@ class DenseTiles(NamedTuple):
         Empty where rows are sparse (`fwsvm.kernels.sparse_tiles` serves them).
     own : ndarray, shape (tiles * 16,)
         The rows' own terms, padded with zeros.
-    left_block : ndarray, shape (64 * features,)
-        Up to 64 rows in groups of four, feature by feature.
     features : int
     """
 
     numbers: np.ndarray
     own: np.ndarray
-    left_block: np.ndarray
     features: int
 
 
 def no_dense_tiles(rows: Rows) -> DenseTiles:
     """Return tiles of no rows."""
     nothing = np.empty(0, rows.values.dtype)
-    return DenseTiles(nothing, nothing, nothing, rows.features)
+    return DenseTiles(nothing, nothing, rows.features)
 
 
 def dense_tiles(rows: Rows, own: np.ndarray) -> DenseTiles:
-    """Return the rows packed in tiles, or no tiles where the rows are sparse."""
-    if not is_dense(rows):
-        return no_dense_tiles(rows)
+    """Return the rows packed in tiles."""
     tiles = empty_dense_tiles(rows.height, rows.features, rows.values.dtype)
     pack_rows(tiles, rows, own, 0)
     return tiles
@@ -65,8 +62,12 @@ def is_dense(rows: Rows) -> bool:
 def empty_dense_tiles(capacity: int, features: int, dtype: type | np.dtype) -> DenseTiles:
     """Return tiles for ``capacity`` rows, all zero; the system provides memory pages as rows are packed."""
     count = -(-capacity // HEIGHT)
-    numbers = np.zeros(count * features * HEIGHT, dtype)
-    return DenseTiles(numbers, np.zeros(count * HEIGHT, dtype), np.empty(MOST * features, dtype), features)
+    return DenseTiles(np.zeros(count * features * HEIGHT, dtype), np.zeros(count * HEIGHT, dtype), features)
+
+
+def scratch_for(tiles: DenseTiles) -> np.ndarray:
+    """Return memory for a left-hand block (64 x features), its own terms, its values with a tile, and their sums."""
+    return np.empty(MOST * (tiles.features + 1 + HEIGHT) + HEIGHT, tiles.numbers.dtype)
 
 
 def pack_rows(tiles: DenseTiles, rows: Rows, own: np.ndarray, first: int) -> None:
@@ -85,163 +86,126 @@ def pack_range(rows, first, last, start, numbers):
 
 
 @njit(inner=True)
-def gather(tiles, which, left_block):
-    """Copy the rows ``which`` to ``left_block`` in groups of four; the last group is padded with the first row."""
+def _pack_left_block(tiles, which, at, count, scratch):
+    """Copy ``count`` rows from ``which[at]`` on in groups of four, and their own terms.
+
+    The last group is padded with the first row.
+    """
     n = tiles.features
-    for c in range((which.size + GROUP - 1) // GROUP * GROUP):
-        t = which[c if c < which.size else 0]
+    for c in range((count + GROUP - 1) // GROUP * GROUP):
+        t = which[at + (c if c < count else 0)]
         source, to = t // HEIGHT * n * HEIGHT + t % HEIGHT, c // GROUP * n * GROUP + c % GROUP
         for f in range(n):
-            left_block[to + f * GROUP] = tiles.numbers[source + f * HEIGHT]
+            scratch[to + f * GROUP] = tiles.numbers[source + f * HEIGHT]
+        scratch[MOST * n + c] = tiles.own[t]
 
 
-@njit(inline="always")
-def _finish(kernel, low, high, own_low, own_high, own, out, at):
-    """Write the kernel values of sixteen sums to ``out[at:]``."""
-    store(out, at, value(kernel, low, own_low, broadcast(own)))
-    store(out, at + 8, value(kernel, high, own_high, broadcast(own)))
-
-
-@njit(each_step=True, forceinline=True)
-def _half_kernel(kernel, numbers, x, left_block, c, n, zero):
-    """Return the sums over n features of four left-hand rows with half a tile, whose numbers begin at x."""
-    a = b = d = e = zero
-    z = np.uint64(c * n)
-    for _ in range(n):
-        eight = load(numbers, x)
-        a = pair(kernel, a, eight, broadcast(left_block[z]))
-        b = pair(kernel, b, eight, broadcast(left_block[z + np.uint64(1)]))
-        d = pair(kernel, d, eight, broadcast(left_block[z + np.uint64(2)]))
-        e = pair(kernel, e, eight, broadcast(left_block[z + np.uint64(3)]))
-        x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-    return a, b, d, e
-
-
-@njit(each_step=True, forceinline=True)
-def micro_kernel(kernel, numbers, tile, left_block, c, n, zero):
-    """Return the sums over n features of four left-hand rows, from the c-th, with a tile: 4 x 16 in 8 vectors."""
-    # unsigned indices: numba does not test them for being negative
-    x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
-    if takes_two_registers(numbers):  # all sums at once would leave none
-        a0, b0, c0, d0 = _half_kernel(kernel, numbers, x, left_block, c, n, zero)
-        a8, b8, c8, d8 = _half_kernel(kernel, numbers, x + np.uint64(8), left_block, c, n, zero)
-        return a0, a8, b0, b8, c0, c8, d0, d8
-    a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = zero
-    for _ in range(n):
-        x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
-        i, j = broadcast(left_block[z]), broadcast(left_block[z + np.uint64(1)])
-        k, l = broadcast(left_block[z + np.uint64(2)]), broadcast(left_block[z + np.uint64(3)])  # noqa: E741
-        a0, a8 = pair(kernel, a0, x0, i), pair(kernel, a8, x8, i)
-        b0, b8 = pair(kernel, b0, x0, j), pair(kernel, b8, x8, j)
-        c0, c8 = pair(kernel, c0, x0, k), pair(kernel, c8, x8, k)
-        d0, d8 = pair(kernel, d0, x0, l), pair(kernel, d8, x8, l)
-        x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-    return a0, a8, b0, b8, c0, c8, d0, d8
-
-
-@njit(each_step=True, forceinline=True)
-def _meet(kernel, tiles, left_block, left_own, count, tile, out, places):
-    """Write k(left-hand row c, row r) for the sixteen rows of a tile to ``out[places[c]:]``."""
-    n, numbers = tiles.features, tiles.numbers
+@njit(each_step=True)
+def _meet(kernel, tiles, tile, count, scratch):
+    """Write k(left-hand row c, row r) for the sixteen rows of a tile to the values of ``scratch``."""
+    n, numbers, zero = tiles.features, tiles.numbers, broadcast(scratch.dtype.type(0))
     own_0, own_8 = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
-    zero = broadcast(out.dtype.type(0))
+    own, to = MOST * n, MOST * (n + 1)
     for c in range(0, count, GROUP):
-        a0, a8, b0, b8, c0, c8, d0, d8 = micro_kernel(kernel, numbers, tile, left_block, c, n, zero)
-        _finish(kernel, a0, a8, own_0, own_8, left_own[c], out, places[c])
-        _finish(kernel, b0, b8, own_0, own_8, left_own[c + 1], out, places[c + 1])
-        _finish(kernel, c0, c8, own_0, own_8, left_own[c + 2], out, places[c + 2])
-        _finish(kernel, d0, d8, own_0, own_8, left_own[c + 3], out, places[c + 3])
+        # unsigned indices: numba does not test them for being negative
+        x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
+        i, j = broadcast(scratch[own + c]), broadcast(scratch[own + c + 1])
+        k, l = broadcast(scratch[own + c + 2]), broadcast(scratch[own + c + 3])  # noqa: E741
+        a0 = b0 = c0 = d0 = a8 = b8 = c8 = d8 = zero
+        if takes_two_registers(numbers):  # all sums at once would leave none
+            for _ in range(n):
+                x0 = load(numbers, x)
+                a0 = pair(kernel, a0, x0, broadcast(scratch[z]))
+                b0 = pair(kernel, b0, x0, broadcast(scratch[z + np.uint64(1)]))
+                c0 = pair(kernel, c0, x0, broadcast(scratch[z + np.uint64(2)]))
+                d0 = pair(kernel, d0, x0, broadcast(scratch[z + np.uint64(3)]))
+                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+            x, z = np.uint64(tile * n * HEIGHT + 8), np.uint64(c * n)
+            for _ in range(n):
+                x8 = load(numbers, x)
+                a8 = pair(kernel, a8, x8, broadcast(scratch[z]))
+                b8 = pair(kernel, b8, x8, broadcast(scratch[z + np.uint64(1)]))
+                c8 = pair(kernel, c8, x8, broadcast(scratch[z + np.uint64(2)]))
+                d8 = pair(kernel, d8, x8, broadcast(scratch[z + np.uint64(3)]))
+                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+        else:
+            for _ in range(n):
+                x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
+                z0, z1 = broadcast(scratch[z]), broadcast(scratch[z + np.uint64(1)])
+                z2, z3 = broadcast(scratch[z + np.uint64(2)]), broadcast(scratch[z + np.uint64(3)])
+                a0, a8 = pair(kernel, a0, x0, z0), pair(kernel, a8, x8, z0)
+                b0, b8 = pair(kernel, b0, x0, z1), pair(kernel, b8, x8, z1)
+                c0, c8 = pair(kernel, c0, x0, z2), pair(kernel, c8, x8, z2)
+                d0, d8 = pair(kernel, d0, x0, z3), pair(kernel, d8, x8, z3)
+                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+        at = to + c * HEIGHT
+        store(scratch, at, value(kernel, a0, own_0, i))
+        store(scratch, at + 8, value(kernel, a8, own_8, i))
+        store(scratch, at + 16, value(kernel, b0, own_0, j))
+        store(scratch, at + 24, value(kernel, b8, own_8, j))
+        store(scratch, at + 32, value(kernel, c0, own_0, k))
+        store(scratch, at + 40, value(kernel, c8, own_8, k))
+        store(scratch, at + 48, value(kernel, d0, own_0, l))
+        store(scratch, at + 56, value(kernel, d8, own_8, l))
 
 
 @njit
-def fill_dense(kernel, tiles, left_own, first, last, cached, lines):
-    """Write k(left-hand row c, row r) to ``cached[lines[c], r]`` for the rows r of the tiles first ... last - 1.
+def fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch):
+    """Write k(row wanted[c], row r) to ``cached[lines[c], r]`` for the rows r of the tiles first ... last - 1.
 
-    The left-hand block is that of `pack_left_block`. Returns the number of tiles.
+    ``wanted`` are at most 64 rows of the tiles. Returns the number of tiles.
     """
-    m, count = cached.shape[1], lines.size
-    out, places, whole = cached.reshape(-1), np.empty(count, np.int64), m // HEIGHT
-    # by loops: what numba makes of arithmetic with whole arrays takes two seconds to compile
-    for tile in range(first, minimum(last, whole)):
+    m, count, values = cached.shape[1], wanted.size, MOST * (tiles.features + 1)
+    _pack_left_block(tiles, wanted, 0, count, scratch)
+    for tile in range(first, last):
+        _meet(kernel, tiles, tile, count, scratch)
+        start = tile * HEIGHT
         for c in range(count):
-            places[c] = lines[c] * m + tile * HEIGHT
-        _meet(kernel, tiles, tiles.left_block, left_own, count, tile, out, places)
-    if last > whole:  # the last tile is not full
-        edge, start = np.empty(count * HEIGHT, out.dtype), whole * HEIGHT
-        for c in range(count):
-            places[c] = c * HEIGHT
-        _meet(kernel, tiles, tiles.left_block, left_own, count, whole, edge, places)
-        for c in range(count):
-            for r in range(start, m):
-                cached[lines[c], r] = edge[c * HEIGHT + r - start]
+            at, to = values + c * HEIGHT, lines[c] * m + start
+            if start + HEIGHT <= m:
+                store(cached, to, load(scratch, at))
+                store(cached, to + 8, load(scratch, at + 8))
+            else:
+                for r in range(start, m):
+                    cached[lines[c], r] = scratch[at + r - start]
     return last - first
-
-
-@njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
-def pack_left_block(tiles, wanted, lines):
-    """Copy the rows ``wanted`` to the left-hand block; return their own terms and lines, padded to whole groups.
-
-    The padding repeats the first row, whose column is written twice.
-    """
-    size = (wanted.size + GROUP - 1) // GROUP * GROUP
-    own, to = np.empty(size, tiles.own.dtype), np.empty(size, np.int64)
-    for c in range(size):
-        source = c if c < wanted.size else 0
-        own[c], to[c] = tiles.own[wanted[source]], lines[source]
-    gather(tiles, wanted, tiles.left_block)
-    return own, to
 
 
 def fill_dense_columns(
     kernel: Any, tiles: DenseTiles, wanted: np.ndarray, cached: np.ndarray, lines: np.ndarray, threads: int
 ) -> None:
     """Write the columns of the rows ``wanted`` to ``cached[lines]``, on several threads."""
-    own, to = pack_left_block(tiles, wanted, lines)
     in_shares(
-        lambda first, last: fill_dense(kernel, tiles, own, first, last, cached, to),
+        lambda first, last: fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch_for(tiles)),
         len(tiles.own) // HEIGHT,
         threads,
     )
 
 
-#: Bytes of rows that are laid out at a time: they stay in the second-level cache while left-hand blocks pass by.
-LAID = 1 << 20
-
-
 @njit
-def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out):
+def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out, scratch):
     """Add sum_j weights[o, j] k(sources[which[j]], row t) to ``out[o, t - shift]`` for the rows t first ... last - 1.
 
     Sums of 64 values are kept in the precision of the rows, sums of these in float64.
     """
-    outputs, dtype = weights.shape[0], tiles.numbers.dtype
-    left_block, own = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
-    lines, totals = np.empty((outputs, MOST), dtype), np.empty(HEIGHT, dtype)
-    values, places, some = np.empty(MOST * HEIGHT, dtype), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
-    for c in range(MOST):
-        places[c] = c * HEIGHT
+    dtype, values = scratch.dtype, MOST * (tiles.features + 1)
+    totals = values + MOST * HEIGHT
     for at in range(0, which.size, MOST):
         count = minimum(MOST, which.size - at)
-        for c in range(MOST):  # rows of no weight fill the last group
-            some[c] = which[at + c if c < count else at]
-            own[c] = sources.own[some[c]]
-            for o in range(outputs):
-                lines[o, c] = weights[o, at + c] if c < count else 0.0
-        count = (count + GROUP - 1) // GROUP * GROUP
-        gather(sources, some[:count], left_block)
+        _pack_left_block(sources, which, at, count, scratch)
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, left_block, own, count, tile, values, places)
-            start, stop = maximum(first, tile * HEIGHT), minimum(last, tile * HEIGHT + HEIGHT)
-            for o in range(outputs):
+            _meet(kernel, tiles, tile, count, scratch)
+            start = tile * HEIGHT
+            for o in range(weights.shape[0]):
                 low = high = broadcast(dtype.type(0))
                 for c in range(count):
-                    weight = broadcast(lines[o, c])
-                    low = muladd(load(values, c * HEIGHT), weight, low)
-                    high = muladd(load(values, c * HEIGHT + 8), weight, high)
-                store(totals, 0, low)
-                store(totals, 8, high)
-                for t in range(start, stop):
-                    out[o, t - shift] += totals[t - tile * HEIGHT]
+                    weight = broadcast(dtype.type(weights[o, at + c]))
+                    low = muladd(load(scratch, values + c * HEIGHT), weight, low)
+                    high = muladd(load(scratch, values + c * HEIGHT + 8), weight, high)
+                store(scratch, totals, low)
+                store(scratch, totals + 8, high)
+                for t in range(maximum(first, start), minimum(last, start + HEIGHT)):
+                    out[o, t - shift] += scratch[totals + t - start]
 
 
 def add_sums_of_rows(
@@ -256,15 +220,12 @@ def add_sums_of_rows(
 ) -> None:
     """Do `add_sums` with all of the sources for rows that are in no tiles: some at a time are laid out here."""
     n, which = rows.features, np.arange(weights.shape[1])
-    height = (
-        min(max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)), -(-(last - first) // HEIGHT))
-        * HEIGHT
-    )
-    numbers, terms = np.empty(height * n, rows.values.dtype), np.zeros(height, rows.values.dtype)
-    tiles = DenseTiles(numbers, terms, sources.left_block, n)
+    most = max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)) * HEIGHT
+    tiles = empty_dense_tiles(max(1, min(most, last - first)), n, rows.values.dtype)
+    height, scratch = len(tiles.own), scratch_for(tiles)
     for start in range(first, last, height):
         stop = min(start + height, last)
-        numbers[:] = 0.0
-        pack_range(rows, start, stop, start, numbers)
-        terms[: stop - start] = own[start:stop]
-        add_sums(kernel, sources, which, weights, tiles, 0, stop - start, -start, out)
+        tiles.numbers[:] = 0.0
+        pack_range(rows, start, stop, start, tiles.numbers)
+        tiles.own[: stop - start] = own[start:stop]
+        add_sums(kernel, sources, which, weights, tiles, 0, stop - start, -start, out, scratch)

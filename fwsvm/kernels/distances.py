@@ -79,28 +79,17 @@ def sums_by_distances(
     out = np.zeros((rows.height, weights.shape[1]))
     lines = np.ascontiguousarray(weights, dtype=np.float64)
     which = np.ascontiguousarray(which, dtype=np.int64)
+    work = (len(rows.values) + rows.height) * WIDE
     for at in range(0, len(which), WIDE):  # a compiled call hears of no interrupt
         if at:
             phases.inside("kernel values", at / len(which))
-        _add_some(kernel, sources, which[at : at + WIDE], lines[at : at + WIDE], rows, threads, out)
+        some = slice(at, at + WIDE)
+
+        def add(first: int, last: int, some: slice = some) -> None:
+            _add_range(kernel, sources, which[some], lines[some], rows, first, last, out)
+
+        in_shares(add, rows.height, threads if work > COMPARED_PER_THREAD else 1)
     return out
-
-
-def _add_some(
-    kernel: Any,
-    sources: Rows,
-    which: np.ndarray,
-    weights: np.ndarray,
-    rows: Rows,
-    threads: int,
-    out: np.ndarray,
-) -> None:
-    work = (len(rows.values) + rows.height) * len(which)
-    in_shares(
-        lambda first, last: _add_range(kernel, sources, which, weights, rows, first, last, out),
-        rows.height,
-        threads if work > COMPARED_PER_THREAD else 1,
-    )
 
 
 @njit

@@ -199,30 +199,17 @@ def of_inner_products(kind: type) -> type:
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
-def _own_terms(kernel, values, starts, out):
-    for t in range(out.size):
+def _own_terms(kernel, values, starts, own, values_of_own):
+    for t in range(own.size):
         total = 0.0
         for p in range(starts[t], starts[t + 1]):
             total += alone(kernel, values[p])
-        out[t] = total
+        own[t], values_of_own[t] = total, value(kernel, itself(kernel, total), total, total)
 
 
 def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     """Return own(x) of every row, shape (m,), summed in float64 and rounded to the rows' precision."""
-    return _exactly_own_terms(kernel, rows).astype(rows.values.dtype, copy=False)
-
-
-def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
-    out = np.empty(rows.height)
-    _own_terms(kernel, rows.values.astype(np.float64, copy=False), rows.starts, out)
-    return out
-
-
-# as short as `fwsvm.kernels.dense_tiles.pack_left_block`, but for many rows, and then once
-@njit(nogil=False)
-def _values_of_own(kernel, own):
-    for t in range(own.size):
-        own[t] = value(kernel, itself(kernel, own[t]), own[t], own[t])
+    return own_terms_and_values(kernel, rows)[0]
 
 
 def self_values(kernel: Any, rows: Rows) -> np.ndarray:
@@ -232,7 +219,6 @@ def self_values(kernel: Any, rows: Rows) -> np.ndarray:
 
 def own_terms_and_values(kernel: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return `own_terms` and `self_values` of every row, both of shape (m,)."""
-    found = _exactly_own_terms(kernel, rows)
-    own = found.astype(rows.values.dtype)
-    _values_of_own(kernel, found)
-    return own, found
+    own, values = np.empty((2, rows.height))
+    _own_terms(kernel, rows.values.astype(np.float64, copy=False), rows.starts, own, values)
+    return own.astype(rows.values.dtype, copy=False), values

@@ -31,25 +31,16 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
     )
     if _largest(kernel, bound)[0] <= LARGEST:
         return
-    row, most = 0, -np.inf
     for some in blocks(X):
-        place, found = _most(kernel, as_rows(X[some]))
-        if not found <= most:
-            row, most = some.start + place, found
-        if not most <= LARGEST:
-            break
-    if not most <= LARGEST:
-        raise RangeError(
-            f"row {row + 1} has the {kernel_name} kernel's value {most:.3g} with itself, and single precision ends at "
-            f"{4 * LARGEST:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
-        )
-
-
-def _most(kernel: Any, rows: Rows) -> tuple[int, float]:
-    """Return the row of the largest number that its kernel value with itself is made of, and that number."""
-    largest = _largest(kernel, rows)
-    row = int(np.argmax(np.where(np.isnan(largest), np.inf, largest)))
-    return row, float(largest[row])
+        largest_values = _largest(kernel, as_rows(X[some]))
+        fits = largest_values <= LARGEST  # not those that are not numbers
+        if not fits.all():
+            row = int(np.argmin(fits))
+            raise RangeError(
+                f"row {some.start + row + 1} has the {kernel_name} kernel's value {largest_values[row]:.3g} with "
+                f"itself, and single precision ends at {4 * LARGEST:.2g}; {SCALE}, or take a smaller degree, gamma or "
+                "coef0"
+            )
 
 
 def _largest(kernel: Any, rows: Rows) -> np.ndarray:

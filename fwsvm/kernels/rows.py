@@ -73,21 +73,10 @@ def canonical(X: Any) -> RowMatrix:
 
 def _stored(X: np.ndarray, dtype: type) -> Rows:
     """Return the rows of a dense array: what is not zero is stored."""
-    starts = np.zeros(len(X) + 1, np.int64)
-    np.cumsum(np.count_nonzero(X, axis=1), out=starts[1:])
-    values, columns = np.empty(starts[-1]), np.empty(starts[-1], np.int32)
-    _store(_writable(X, np.float64), starts, values, columns)
-    return Rows(values.astype(dtype, copy=False), columns, starts, X.shape[1])
-
-
-@njit
-def _store(X, starts, values, columns):
-    for t in range(X.shape[0]):
-        to = starts[t]
-        for f in range(X.shape[1]):
-            if X[t, f] != 0.0:
-                values[to], columns[to] = X[t, f], f
-                to += 1
+    mask, starts = X != 0.0, np.zeros(len(X) + 1, np.int64)
+    np.cumsum(np.count_nonzero(mask, axis=1), out=starts[1:])
+    columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)[mask]
+    return Rows(X[mask].astype(dtype, copy=False), columns, starts, X.shape[1])
 
 
 def as_they_lie(X: RowMatrix | Rows) -> Rows:

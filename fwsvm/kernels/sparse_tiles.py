@@ -11,10 +11,9 @@ import numpy as np
 
 from fwsvm.kernels.kernel import own_terms, pair, value
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit, overload
-from fwsvm.numerics.machine import compare_exchange
+from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import broadcast, load, store, transpose
-from fwsvm.numerics.threads import in_shares, together
+from fwsvm.numerics.threads import in_shares
 
 WIDE, NARROW = 64, 8
 TILE = 64  # rows whose values are buffered, then transposed and written column by column
@@ -190,14 +189,25 @@ def fill_range(kernel, left_block, width, count, rows, own, which, first, last, 
     return last - first
 
 
+@njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
+def add_sparse_sums(kernel, left_block, sources, own_sources, which, weights, rows, own, first, last, out):
+    """Add sum_j weights[o, j] k(sources[which[j]], row t) of up to 64 sources to ``out[o, t]``, first <= t < last."""
+    values = np.empty(WIDE, rows.values.dtype)
+    used = scatter(left_block, sources, own_sources, which, WIDE)
+    for t in range(first, last):
+        wide_row(kernel, left_block, rows, t, own[t], values, 0)
+        for o in range(weights.shape[0]):
+            total = 0.0
+            for c in range(which.size):
+                total += weights[o, c] * values[c]
+            out[o, t] += total
+    clear(left_block, used)
+
+
 def threads_for(rows: Any, size: int, count: int, threads: int) -> int:
     """Return ``threads`` where a block of ``count`` rows against ``size`` rows is work for several, else 1."""
     each = 8.0 + rows.values.size / max(1, rows.starts.size - 1)
     return threads if size * count * each > PRODUCTS_PER_THREAD else 1
-
-
-# compiled code calls it, too; a wrapper for Python would take longer to compile than all else that is short
-overload(threads_for)(lambda *_: threads_for)
 
 
 def fill_block(
@@ -211,12 +221,16 @@ def fill_block(
     out: np.ndarray,
     lines: np.ndarray,
     threads: int,
+    start: int = 0,
 ) -> None:
-    """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]``, on several threads where that is faster."""
-    used, size, count = scatter(left_block, rows, own, block, width), len(which), len(block)
+    """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]`` for r >= ``start``.
+
+    On several threads where that is faster.
+    """
+    used, size, count = scatter(left_block, rows, own, block, width), len(which) - start, len(block)
     in_shares(
         lambda first, last: fill_range(
-            kernel, left_block, width, count, rows, own, which, first, last, out, lines
+            kernel, left_block, width, count, rows, own, which, start + first, start + last, out, lines
         ),
         size,
         threads_for(rows, size, count, threads),
@@ -240,31 +254,11 @@ def kernel_matrix(
 def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int) -> None:
     """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once.
 
-    ``own`` are the rows' own terms, (m,); as many ``threads`` share the work as there are blocks for.
+    ``own`` are the rows' own terms, (m,).
     """
-    claimed = np.zeros(-(-rows.height // WIDE), np.int64)
-    together(
-        lambda _: _fill_blocks(kernel, empty_left_block(rows), rows, own, claimed, out),
-        min(threads, len(claimed)),
-    )
-
-
-@njit
-def _fill_blocks(kernel, left_block, rows, own, claimed, out):
-    """Write the values of those blocks of 64 rows that no other thread has claimed.
-
-    A block meets the rows from its first on; the values with those before it are mirror images.
-    """
-    m = own.size
-    every, lines = np.arange(m).astype(np.int32), np.arange(m)
-    for block in range(claimed.size):
-        if not compare_exchange(claimed, block, 0, 1):
-            continue
-        start, stop = block * WIDE, min(block * WIDE + WIDE, m)
-        used = scatter(left_block, rows, own, every[start:stop], WIDE)
-        fill_range(kernel, left_block, WIDE, stop - start, rows, own, every, start, m, out, lines[start:stop])
-        clear(left_block, used)
-        for r in range(start, m):
-            line = out[r]
-            for c in range(start, stop):
-                line[c] = out[c, r]
+    every, left_block = np.arange(rows.height, dtype=np.int32), empty_left_block(rows)
+    for start in range(0, rows.height, WIDE):
+        some = every[start : start + WIDE]
+        stop, lines = start + len(some), some.astype(np.int64)
+        fill_block(kernel, left_block, WIDE, rows, own, some, every, out, lines, threads, start)
+        out[stop:, start:stop] = out[start:stop, stop:].T

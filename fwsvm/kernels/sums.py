@@ -9,9 +9,8 @@ from fwsvm.kernels.dense_tiles import HEIGHT, add_sums_of_rows, empty_dense_tile
 from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
-from fwsvm.numerics.compile import njit
-from fwsvm.numerics.threads import in_shares
+from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, empty_left_block, threads_for
+from fwsvm.numerics.threads import in_shares, together
 
 #: Kernel values that a thread computes between two places where an interrupt is heard: about half a second.
 UNINTERRUPTED = 1 << 28
@@ -21,19 +20,6 @@ UNINTERRUPTED = 1 << 28
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 #: Features that are few. Errors of a sum are as random steps, and grow with the root of their number.
 FEW = 16
-
-
-@njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
-def add_range(kernel, left_block, rows, own, weights, first, last, out):
-    """Add the block's weighted kernel values to ``out[first:last]``; weights (outputs, 64)."""
-    values = np.empty(WIDE, rows.values.dtype)
-    for t in range(first, last):
-        wide_row(kernel, left_block, rows, t, own[t], values, 0)
-        for o in range(out.shape[1]):
-            total = 0.0
-            for c in range(WIDE):
-                total += weights[o, c] * values[c]
-            out[t, o] += total
 
 
 def weighted_sums(
@@ -136,21 +122,18 @@ def sums_of_sparse(
     threads: int,
 ) -> np.ndarray:
     """Do `weighted_sums` for sparse rows whose own terms are known, from products."""
-    out = np.zeros((rows.height, weights.shape[1]))
-    left_block = empty_left_block(sources)
-    lines = np.zeros((weights.shape[1], WIDE))
-    parts = threads_for(rows, rows.height, WIDE, threads)
+    out = np.zeros((weights.shape[1], rows.height))
+    left_blocks = [empty_left_block(sources) for _ in range(threads_for(rows, rows.height, WIDE, threads))]
+    ends = np.linspace(0, rows.height, len(left_blocks) + 1).astype(np.int64)
+    for at in range(0, len(which), WIDE):
+        if at:
+            phases.inside("kernel values", at / len(which))
+        some = np.ascontiguousarray(which[at : at + WIDE], dtype=np.int64)
+        lines = np.ascontiguousarray(weights[at : at + WIDE].T, dtype=np.float64)
 
-    def add(first: int, last: int) -> None:
-        add_range(kernel, left_block, rows, own, lines, first, last, out)
+        def add(part: int, some: np.ndarray = some, lines: np.ndarray = lines) -> None:
+            block, first, last = left_blocks[part], ends[part], ends[part + 1]
+            add_sparse_sums(kernel, block, sources, own_sources, some, lines, rows, own, first, last, out)
 
-    for first in range(0, len(which), WIDE):
-        if first:
-            phases.inside("kernel values", first / len(which))
-        some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
-        lines[:, : len(some)] = weights[first : first + WIDE].T
-        lines[:, len(some) :] = 0.0
-        used = scatter(left_block, sources, own_sources, some, WIDE)
-        in_shares(add, rows.height, parts)
-        clear(left_block, used)
-    return out
+        together(add, len(left_blocks))
+    return out.T

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, add_sums, empty_dense_tiles, pack_range
+from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, add_sums, empty_dense_tiles, pack_range, scratch_for
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.kernels.sums import sums_of_sparse
@@ -125,7 +125,10 @@ class Sample:
         out, weights = np.zeros((len(weights), size)), np.ascontiguousarray(weights)
 
         def add(start: int, stop: int) -> None:
-            add_sums(kernel, self.tiles, which, weights, at.tiles, first + start, first + stop, first, out)
+            tiles, scratch = at.tiles, scratch_for(at.tiles)
+            add_sums(
+                kernel, self.tiles, which, weights, tiles, first + start, first + stop, first, out, scratch
+            )
 
         in_shares(add, size, parts, HEIGHT)
         return out
