@@ -138,13 +138,17 @@ def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: st
 
 
 def sums(
-    mine: Block, classes: tuple[int, ...], kernel: Any, sources: Rows, weights: np.ndarray, dtype: str
+    mine: Block, classes: tuple[int, ...], kernel: Any, weighted: tuple[Rows, np.ndarray], dtype: str
 ) -> np.ndarray:
     """Return the sums of weighted kernel values at the rows of some classes, float64 of shape (k, outputs)."""
     narrow, rows = np.dtype(dtype).type, _trained_on(mine, classes)
-    sources, targets = narrowed(sources, rows.take(np.arange(rows.shape[0])))
-    which = np.arange(sources.height)
-    return weighted_sums(kernel, in_precision(sources, narrow), which, weights, in_precision(targets, narrow))
+    sources, targets = narrowed(weighted[0], rows.take(np.arange(rows.shape[0])))
+    sources, targets, which = (
+        in_precision(sources, narrow),
+        in_precision(targets, narrow),
+        np.arange(sources.height),
+    )
+    return weighted_sums(kernel, sources, which, weighted[1], targets)
 
 
 def of_numbers(mine: Block, which: np.ndarray) -> Rows:

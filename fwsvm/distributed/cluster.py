@@ -165,21 +165,18 @@ def errors(client: Any) -> Iterator[None]:
         yield
     except FwsvmError:
         raise
-    except distributed().KilledWorker as error:
-        raise UsageError(
-            f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
-            "often it is too little memory"
-        ) from None
-    except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError) as error:
-        raise UsageError(
-            f"the connection to the cluster's scheduler was lost: {kind_and_words(error)}"
-        ) from None
-    except Exception as error:
-        if client.status != "running":
-            raise UsageError(
-                "the connection to the cluster's scheduler was lost; check that it is running"
-            ) from None
-        raise UsageError(
-            f"a worker failed: {kind_and_words(error)}; check that each worker has this version of fwsvm, numpy and "
-            "numba"
-        ) from error
+    except (Exception, asyncio.CancelledError) as error:
+        lost = isinstance(error, asyncio.CancelledError | concurrent.futures.CancelledError | OSError)
+        if isinstance(error, distributed().KilledWorker):
+            said = (
+                f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
+                "often it is too little memory"
+            )
+        elif lost or client.status != "running":
+            said = f"the connection to the cluster's scheduler was lost: {kind_and_words(error)}"
+        else:
+            said = (
+                f"a worker failed: {kind_and_words(error)}; check that each worker has this version of fwsvm, numpy "
+                "and numba"
+            )
+        raise UsageError(said) from error

@@ -77,13 +77,12 @@ class ClusterSource(RowSource):
         dtype: type = np.float64,
     ) -> np.ndarray:
         """Return the sums of weighted kernel values at all rows."""
-        rows, same = self.table.cluster.send(self.take(which)), self.table.same
+        weighted, same = self.table.cluster.send((self.take(which), weights)), self.table.same
         found = self.table.ask(
             block.sums,
             same(self.classes),
             same(kernel),
-            same(rows),
-            same(weights),
+            same(weighted),
             same(np.dtype(dtype).name),
         )
         return np.asarray(np.concatenate(found)[self._place])
