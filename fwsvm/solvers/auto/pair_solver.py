@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense, pack_left_block, pack_range
+from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense, pack_range
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill_range, scatter
 from fwsvm.numerics.compile import njit
@@ -112,8 +112,8 @@ def addresses(some: PairRows, rule: Any, like: SimplexState) -> Addresses:
     _, _, _, _, rows, own, *_ = some
     lines, which, out = np.empty(0, np.int64), np.empty(0, np.int32), like.cached
     if some.dense:
-        tiles = DenseTiles(rows.values, own, own, rows.features)
-        fill = address_of(fill_dense, some.kernel, tiles, own, 0, 0, out, lines)
+        tiles = DenseTiles(rows.values, own, rows.features)
+        fill = address_of(fill_dense, some.kernel, tiles, which, lines, 0, 0, out, own)
     else:
         left_block = empty_left_block(rows)
         fill = address_of(fill_range, some.kernel, left_block, WIDE, 0, rows, own, which, 0, 0, out, lines)
@@ -236,7 +236,7 @@ def _blocks(some, where, plus, i, j):
         pack_range(some.rows, second, second + n - plus, second - start, numbers)
         for t in range(n):
             own[t if t < plus else start + t - plus] = some.own[where[t]]
-    tiles = DenseTiles(numbers, own, np.empty(MOST * features), features)
+    tiles = DenseTiles(numbers, own, features)
     known, ends = np.zeros((n, 2), np.bool_), (np.int64(0), np.int64(1))
     return Blocks(np.empty((n, width)), known, tiles, where, (np.int64(0), plus), (np.int64(0), start), ends)
 
@@ -271,9 +271,10 @@ def _fill(some, s, where, blocks, left_block, code, wanted):
             continue
         computed += count * size
         if some.dense:
-            own, to = pack_left_block(blocks.tiles, numbers[:count], lines[:count])
-            end = (column + size + HEIGHT - 1) // HEIGHT
-            call(code.fill, (some.kernel, blocks.tiles, own, column // HEIGHT, end, blocks.matrix, to))
+            start, end = column // HEIGHT, (column + size + HEIGHT - 1) // HEIGHT
+            scratch = np.empty(MOST * (some.rows.features + 1 + HEIGHT) + HEIGHT)
+            tiles, rows, to = blocks.tiles, numbers[:count], lines[:count]
+            call(code.fill, (some.kernel, tiles, rows, to, start, end, blocks.matrix, scratch))
         else:
             used, end = scatter(left_block, some.rows, some.own, which[:count], WIDE), column + size
             kernel, rows, own, to = some.kernel, some.rows, some.own, lines[:count]
