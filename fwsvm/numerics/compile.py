@@ -99,19 +99,39 @@ _A_STEP = {"_nrt": False}
 _INNER = {"no_cpython_wrapper": True, "pipeline_class": _InnerCompiler}
 
 
-class Inner:
-    """A function for compiled code alone, without the wrapper that Python would call.
+class Compiled:
+    """A function that is compiled, whose dispatcher numba makes when it is first needed: half a millisecond each.
 
-    The wrapper unpacks all arrays of all arguments: for a short function it takes longer to compile than the function.
+    An inner function is for compiled code alone. It has no wrapper that Python could call: that would unpack all arrays
+    of all arguments, which takes longer to compile than a short function.
     """
 
-    def __init__(self, compiled: Any) -> None:
-        self.py_func, self._compiled = compiled.py_func, compiled  # its type has a weak reference to it
-        self._numba_type_ = compiled._numba_type_  # by which numba knows the function
+    def __init__(self, function: Callable[..., Any], flags: dict[str, Any], *, inner: bool) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self._flags, self._inner = function, flags, inner
 
-    def __call__(self, *_arguments: Any) -> Any:
-        """Refuse the call."""
-        raise TypeError(f"{self.py_func.__name__} is for compiled code alone: it has no wrapper for Python")
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        compiled = numba.njit(self.py_func, **self._flags)
+        if not self._inner:
+            compiled._cache = _Cache(self.py_func)  # noqa: SLF001  (what `cache=True` does, with our own)
+        return compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type by which numba knows the function."""
+        return self._dispatcher._numba_type_
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dispatcher, name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function; TypeError if it is an inner one."""
+        if self._inner:
+            raise TypeError(
+                f"{self.py_func.__name__} is for compiled code alone: it has no wrapper for Python"
+            )
+        return self._dispatcher(*arguments)
 
 
 def njit(
@@ -121,16 +141,15 @@ def njit(
 
     ``each_step`` is for functions that are called millions of times and allocate no arrays (the compiler refuses those
     that do): it turns reference counting off, which would take half of a short step. ``inner`` is for functions that
-    compiled code alone calls, by default those of each step (`Inner`).
+    compiled code alone calls, by default those of each step (`Compiled`).
     """
     if function is None:
         return functools.partial(njit, each_step=each_step, inner=inner, **flags)
-    flags = _FLAGS | (_A_STEP if each_step else {}) | flags
-    if inner or (inner is None and each_step):
-        return Inner(numba.njit(function, **(flags | _INNER)))
-    compiled = numba.njit(function, **flags)
-    compiled._cache = _Cache(function)  # noqa: SLF001  (what `cache=True` does, with our own)
-    return compiled
+    inner = each_step if inner is None else inner
+    flags = _FLAGS | (_A_STEP if each_step else {}) | (_INNER if inner else {}) | flags
+    if "inline" in flags:  # numba looks at the dispatcher when it inlines
+        return numba.njit(function, **flags)
+    return Compiled(function, flags, inner=inner)
 
 
 def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callable], Callable]:
