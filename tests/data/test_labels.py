@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fwsvm.data import labels
 from fwsvm.errors import DataError
@@ -56,20 +54,6 @@ def test_a_regression_target_is_no_class(rows):
 
 def test_numbers_find_their_class_among_names():
     assert labels.encode(np.array([2.0, 1.0]), ("1", "other")).tolist() == [-1, 0]
-
-
-@given(st.lists(st.one_of(st.integers(-3, 3).map(float), st.sampled_from([0.5, 1e20, -2.25])), min_size=1))
-def test_codes_lead_back_to_the_labels(values):
-    array = np.array(values)
-    found = labels.classes(array)
-    codes = labels.encode(array, found)
-    assert codes.dtype == np.int32
-    assert [float(found[c]) for c in codes] == values
-    assert len(set(found)) == len(found) == len(set(values))
-    if len(found) == 2:
-        assert float(found[0]) > float(found[1])
-    else:
-        assert [float(name) for name in found] == list(dict.fromkeys(values))
 
 
 def test_rows_without_labels_have_no_classes():

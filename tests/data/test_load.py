@@ -3,13 +3,10 @@
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm.data import catalogue, parsed_copies
-from fwsvm.data.dataset import LabelledRows
+from fwsvm.data import parsed_copies
 from fwsvm.errors import DataError, UsageError
 
 
@@ -70,18 +67,6 @@ def test_test_rows_get_the_training_features(train: Path, tmp_path: Path) -> Non
     assert padded.notices == ()
     assert cut.test.X.toarray().tolist() == [[0, 0, 5], [0, 0, 0]]
     assert cut.notices == (f"{wide}: 3 values of features beyond 3, unknown in training, are ignored",)
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_widening_and_cutting_agree_for_dense_and_sparse(form, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
-    table = LabelledRows(form(X), np.zeros(2))
-    for features in (1, 2, 3, 5):
-        fitted, notices = catalogue.widened(table, features, tmp_path)
-        found = fitted.X.toarray() if isinstance(fitted.X, csr_array) else fitted.X
-        expected = np.pad(X, ((0, 0), (0, max(0, features - 3))))[:, :features]
-        assert np.array_equal(found, expected)
-        assert len(notices) == (features < 3)
 
 
 def test_the_digest_tells_files_and_readings_apart(train: Path, tmp_path: Path) -> None:

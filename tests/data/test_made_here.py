@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from scipy.sparse import csr_array
 
 from fwsvm import data
 from fwsvm.analysis import published
@@ -77,45 +76,6 @@ def test_a_draw_of_what_is_no_part_is_refused(tmp_path: Path) -> None:
         drawn(whole, written(tmp_path, "ok", [1]), 4, 1)
 
 
-@pytest.mark.mirror
-@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
-def test_the_drawn_series_are_nested_in_the_real_ones(cache: Path) -> None:
-    for series in (["a5a", "a6a-drawn", "a7a"], ["w1a", "w2a-drawn", "w3a-drawn", "w7a"]):
-        rows = []
-        for name in series:
-            loaded = data.load(name, mirror=MIRROR, offline=True)
-            assert loaded.train.rows in {*published.training_rows("003").values()}
-            assert loaded.test is not None
-            X = csr_array(loaded.train.X)
-            found = [
-                (label, *X.indices[a:b].tolist())
-                for label, a, b in zip(loaded.train.labels, X.indptr, X.indptr[1:], strict=False)
-            ]
-            assert loaded.train.rows + loaded.test.rows == (32561 if name.startswith("a") else 49749)
-            rows.append(found)
-        for fewer, more in itertools.pairwise(rows):
-            rest = iter(more)
-            assert all(row in rest for row in fewer)
-
-
-def test_overlapping_text_has_the_density_of_rcv1_and_no_machine_separates_it() -> None:
-    loaded = data.load("overlapping-text")
-    X, labels = loaded.train.X, loaded.train.labels
-    assert X.shape == (20_242, 47_236)
-    assert 73 < X.nnz / X.shape[0] < 75.5  # rcv1 stores 74.05 numbers a row
-    assert np.allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
-    rows = [
-        (X.indices[a:b].tobytes(), X.data[a:b].tobytes())
-        for a, b in zip(X.indptr, X.indptr[1:], strict=False)
-    ]
-    contradictory = sum(
-        rows[i] == rows[i + 1] and labels[i] != labels[i + 1] for i in range(0, len(rows) - 1, 2)
-    )
-    assert 0.04 < contradictory / len(rows) < 0.05
-    assert loaded.source == "generated"
-    assert not loaded.lacking
-
-
 def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
     entry = LOCK.entries["overlapping-text"]
     small = "synthetic:clusters?rows=50&features=3&test=10&noise=0.05&seed=1"
@@ -135,14 +95,6 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
         load("0" * 64)
     with pytest.raises(DataError, match="its test rows are generated with it"):
         load(made.fingerprint, Path("rows"))
-
-
-@pytest.mark.mirror
-@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
-def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
-    whole, one = (data.load(name, mirror=MIRROR, offline=True) for name in ("news20", "news20-10"))
-    assert np.array_equal(one.train.labels > 0, whole.train.labels == 10)
-    assert one.classes == ("1", "-1")
 
 
 @pytest.mark.parametrize(

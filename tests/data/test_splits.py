@@ -45,13 +45,6 @@ def test_an_empty_part_is_refused(rule: dict[str, float]) -> None:
         splits.split(numbered(5), rule, 0)
 
 
-def test_joining_keeps_sparse_rows_sparse() -> None:
-    sparse, dense = LabelledRows(csr_array(np.eye(2)), np.zeros(2)), LabelledRows(np.ones((1, 2)), np.ones(1))
-    assert isinstance(splits.join([sparse, sparse]).X, csr_array)
-    assert isinstance(splits.join([sparse, dense]).X, np.ndarray)
-    assert splits.join([dense]) is dense
-
-
 values = st.floats(-1e3, 1e3).map(lambda v: float(np.float32(v)))
 
 
@@ -70,12 +63,3 @@ def test_scaled_training_rows_span_the_interval_dense_as_sparse(X: np.ndarray) -
 def test_test_rows_use_the_training_ranges() -> None:
     ranges = scaling.fit(np.array([[0.0, 5.0], [10.0, 5.0]]), "[-1,1]")
     assert scaling.apply(np.array([[20.0, 6.0], [5.0, 5.0]]), ranges).tolist() == [[3.0, 0.0], [0.0, 0.0]]
-
-
-def test_what_can_stay_sparse_does_and_the_input_is_untouched() -> None:
-    X = csr_array(np.array([[0.0, 4.0], [2.0, 0.0]]))
-    scaled = scaling.apply(X, scaling.fit(X, "[0,1]"))
-    assert isinstance(scaled, csr_array)
-    assert scaled.toarray().tolist() == [[0.0, 1.0], [1.0, 0.0]]
-    assert X.toarray().tolist() == [[0.0, 4.0], [2.0, 0.0]]
-    assert isinstance(scaling.apply(X, scaling.fit(X, "[-1,1]")), np.ndarray)

@@ -88,20 +88,6 @@ def test_query_numbers_are_ignored_with_a_notice(read):
     assert notices == ("qid: was ignored in 2 rows",)
 
 
-def test_rows_without_labels(read):
-    table, notices = read("1:0.5 2:1\n3:2\n", unlabelled=True)
-    assert table.X.toarray().tolist() == [[0.5, 1, 0], [0, 0, 2]]
-    assert np.isnan(table.labels).all()
-    assert notices == ()
-    assert read("1:0.5\n\n3:2\n", unlabelled=True)[1] == (
-        "1 empty lines were skipped; a row without a label needs at least one index:value",
-    )
-    assert read("1 1:0.5\n\n2 3:2\n", unlabelled=True)[0].labels.tolist() == [1, 2]
-    for content in ("1 1:1\n1:1\n", "1:1\n1 1:1\n"):
-        with pytest.raises(DataError, match=r"data:2: the row has (no|a) label, but rows above have"):
-            read(content, unlabelled=True)
-
-
 REFUSED = [
     ("1,2 1:1", "'1,2' is more than one label"),
     ("1:1 2:1", "has no label: it starts with '1:1'"),
@@ -237,37 +223,6 @@ def test_agrees_with_a_plain_python_reader(tmp_path, text, ended):
     numbers = [float(name) for name in labels] if table.labels.dtype == np.float64 else labels
     assert table.labels.tolist() == numbers
     assert list(svmlight.problems(path, strict=False)) == []
-
-
-@IN_TMP
-@given(
-    text=FILES,
-    changes=st.lists(
-        st.tuples(st.integers(0, 10**6), st.integers(0, 255), st.sampled_from("rdi")), min_size=1
-    ),
-    options=st.sampled_from([{}, {"zero_based": True}, {"unlabelled": True}]),
-)
-@example(text="1 1:1", changes=[(2, 0, "r")], options={})
-def test_a_mutated_file_is_read_or_refused_but_never_crashes(tmp_path, text, changes, options):
-    content = bytearray(text.encode())
-    for place, byte, change in changes:
-        at = place % max(1, len(content))
-        content[at : at + (change != "i")] = b"" if change == "d" else bytes([byte])
-    path = tmp_path / "data"
-    path.write_bytes(content)
-    try:
-        table, _ = svmlight.read(path, **options)
-    except DataError as refusal:
-        said = str(refusal)
-    else:
-        table.X.check_format(full_check=True)
-        assert np.isfinite(table.X.data).all()
-        assert len(table.labels) == table.rows
-        return
-    assert said.startswith(str(path))
-    assert "\n" not in said
-    if options in ({}, {"zero_based": True}) and content and re.search(r"data:\d+: ", said):
-        assert next(svmlight.problems(path, strict=False, **options))
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
 from fwsvm import data
 from fwsvm.data import synthetic
-from fwsvm.data.populations import ANSWERS, KINDS, answers
+from fwsvm.data.populations import ANSWERS, KINDS
 from fwsvm.errors import UsageError
 
 SMALL = {
@@ -104,15 +102,6 @@ def test_adult_like_answers_every_question_once() -> None:
     )  # equal rows occur, as in the real set
 
 
-@given(st.integers(28, 3000))
-def test_answers_share_out_all_features(features: int) -> None:
-    sizes = answers(features)
-    assert sizes.sum() == features
-    assert sizes.min() >= 2
-    if features == sum(ANSWERS):
-        assert tuple(sizes) == ANSWERS
-
-
 def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
     loaded = data.load("synthetic:checkerboard?rows=20000&noise=0.1")
     square = np.floor((loaded.train.X + 1) * 2).astype(int).sum(axis=1)
@@ -122,16 +111,6 @@ def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
         np.where(square % 2 == 0, 1.0, -1.0)
         != data.load(f"{loaded.name.split('&noise')[0]}&noise=0").train.labels
     ).any()
-
-
-def test_gaussians_overlap_alike_in_every_dimension() -> None:
-    for features in (2, 28, 300):
-        loaded = data.load(f"synthetic:gaussians?rows=8000&features={features}&test=0")
-        model = KINDS["gaussians"](features, np.random.default_rng([0, 0]))
-        squared = ((loaded.train.X[:, None, :] - model.centres[None]) ** 2).sum(axis=2)  # type: ignore[attr-defined]
-        likelihood = np.exp(-(squared - squared.min(axis=1, keepdims=True)) / 2)
-        best = np.where(likelihood[:, :4].sum(axis=1) > likelihood[:, 4:].sum(axis=1), 1.0, -1.0)
-        assert 0.75 < (best == loaded.train.labels).mean() < 0.999
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ __all__ = ["parse", "problems", "read", "tables", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
+INDEX_ZERO = re.compile(rb"0+:")
+HEAD_BYTES = 4096
 MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
 #: What LIBSVM may refuse of lines that are read.
 SUSPECT = re.compile(rb"#|qid:|^[ \t\v\f\r]*\n", re.MULTILINE)
@@ -103,7 +105,7 @@ class _Reader:
         """
         for text, _ in lines_of(self.path, stream):
             if self.zero_based is None:
-                self.zero_based = looks_zero_based(text.data)
+                self.zero_based = looks_zero_based(text[:HEAD_BYTES].data)
             try:
                 piece = self._parse(text)
             except FormatError as error:
@@ -122,6 +124,9 @@ class _Reader:
         )
         codes = self._read_labels(text, rows.labels[:m], known)
         if stopped >= 0:
+            if not (self._is_told or self.zero_based or self.lines) and INDEX_ZERO.match(text.data, stopped):
+                self.zero_based = True
+                return self._parse(text)
             why = entry_reason(text, stopped, zero_based=bool(self.zero_based))
             raise FormatError(self.path, line_number(text, stopped), why)
         values, bits = rows.values[:z], rows.bits[:z]  # the same memory
