@@ -31,9 +31,9 @@ Where to look, from the top; a layer imports only from those below it:
     files                      files written whole or not at all, locks between processes, cache folders
     errors                     a user's mistake in one sentence
 
-The way of a run: `solvers.fit` checks the rows and resolves the settings, `solvers.training` prepares them,
-`solvers.subproblems` solves the two-class problems, several at a time, one a thread, and `solvers.loop` advances the
-`Solver` of one in chunks of compiled steps on the clock. Of a single one the threads share kernel
+The way of a run: `solvers.fit` checks the rows, resolves the settings and divides the classes, `solve_all` of
+`solvers.subproblems` solves the two-class problems, several at a time, one a thread, and `solve` of `solvers.loop`
+advances the `Solver` of one in chunks of compiled steps on the clock. Of a single one the threads share kernel
 columns and the scans over all rows (`solvers.frank_wolfe.thread_team`), with the same bits as one thread. The engine of
 the simplex family computes no kernel value: at a cache miss it returns, and `kernels.column_cache` computes the column
 and likely next ones as a block. So it is compiled once for all kernels, a new kernel is one file in `kernels`, and a

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.errors import FwsvmError, SettingError
 
 MIB = 1 << 20
 SHARE = 0.9  # of what is available: an estimate is not exact, and Python needs some for itself
@@ -20,7 +20,7 @@ UNKNOWN = 2 << 30  # what is taken to be available where the system does not say
 PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
-def require(needed: int, what: str, remedy: str, error: type[FwsvmError] = UsageError) -> None:
+def require(needed: int, what: str, remedy: str, error: type[FwsvmError] = SettingError) -> None:
     """Refuse work that needs more than `SHARE` of the memory available.
 
     Parameters
@@ -61,7 +61,7 @@ def ran_out(error: MemoryError) -> str:
     wanted = f" ({str(error).rstrip('.')})" if str(error) else ""
     return (
         f"memory ran out{wanted}; {said(available_bytes())} are available now; take fewer rows (fwsvm subset), lower "
-        "--cache-mb, or give the process more memory"
+        "cache_mib, or give the process more memory"
     )
 
 
@@ -94,22 +94,16 @@ def _limits() -> Iterator[tuple[int, int]]:
     if sys.platform != "win32":
         import resource
 
-        for limit, name in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
-            most = resource.getrlimit(limit)[0]
-            if most != resource.RLIM_INFINITY:
-                yield most, 1024 * (_field(PROCESS / "self" / "status", name) or 0)
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            yield most, 1024 * (_field(PROCESS / "self" / "status", "VmSize:") or 0)
     for line in _lines(PROCESS / "self" / "cgroup"):
-        name = line.split(":", 2)[2].strip("/")
-        # a container sees its own group at the root, where the path that it is told does not exist
-        group = GROUPS / name if (GROUPS / name / "memory.max").exists() else GROUPS
-        while group == GROUPS or GROUPS in group.parents:
+        own = GROUPS / line.split(":", 2)[2].strip("/")  # in a container it is at the root instead
+        for group in (own, *own.parents):
             with contextlib.suppress(OSError, ValueError):  # no such limit ("max"), or not to be read
                 limit = int((group / "memory.max").read_text("ascii"))
-                files = [
-                    _field(group / "memory.stat", name) or 0 for name in ("inactive_file", "active_file")
-                ]
-                yield limit, int((group / "memory.current").read_text("ascii")) - sum(files)
-            group = group.parent
+                files = sum(_field(group / "memory.stat", f"{kind}active_file") or 0 for kind in ("", "in"))
+                yield limit, int((group / "memory.current").read_text("ascii")) - files
 
 
 def _field(path: Path, name: str) -> int | None:

@@ -24,7 +24,6 @@ from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
-from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.problems import model_files
 from fwsvm.problems.features import scaling_warning
 from fwsvm.problems.machines import (
@@ -37,6 +36,7 @@ from fwsvm.problems.machines import (
 )
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
 from fwsvm.problems.probability import probabilities
+from fwsvm.settings import MOST_THREADS
 from fwsvm.solvers import Result, fit
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
@@ -156,7 +156,7 @@ def predict(
         those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.
         Of a precomputed kernel an array has the kernel values with all training rows, (t, m).
     threads : int
-        Of the kernel values, 1 to `fwsvm.numerics.threads.MOST_THREADS`.
+        Of the kernel values, 1 to 1,024.
     probability : bool
         Return probabilities in place of labels, shape (t, K): a column for each of the machine's ``classes``.
 

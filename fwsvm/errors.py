@@ -22,6 +22,10 @@ class UsageError(FwsvmError):
     """A wrong option, parameter, name or configuration."""
 
 
+class SettingError(UsageError):
+    """A setting that makes no sense, under its name in Python (`fwsvm.settings.with_options` has the option)."""
+
+
 class RangeError(FwsvmError):
     """Numbers that the precision of a run cannot hold, so that it has no result."""
 
@@ -115,15 +119,17 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     >>> nearest("quikstart", ["quickstart", "web"]), nearest("x", ["web"], "it has web")
     ("did you mean 'quickstart'?", 'it has web')
 
-    The only name that begins so is near, however long it is.
+    So is one that differs in case alone, and the only one that begins so, however long it is.
 
-    >>> nearest("rel", ["relative", "gap"])
-    "did you mean 'relative'?"
+    >>> nearest("rel", ["relative", "gap"]), nearest("c", ["C", "coef0"])
+    ("did you mean 'relative'?", "did you mean 'C'?")
     """
     from difflib import get_close_matches
 
     given, names = str(name)[:SHOWN], list(known)
-    longer = [one for one in names if given and one.startswith(given)]
+    longer = [one for one in names if one.lower() == given.lower()] or [
+        one for one in names if given and one.startswith(given)
+    ]
     near = longer if len(longer) == 1 else get_close_matches(given, names, 1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
@@ -159,8 +165,6 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
-    if isinstance(value, int) and value.bit_length() > 256:
-        return "a number of very many digits"
     if isinstance(value, str):
         return repr(value) if len(value) <= SHOWN else f"{value[:SHOWN]!r}..."
     said = " ".join(repr(value).split())

@@ -1,15 +1,19 @@
 """Parameters of methods and kernels: fields of a NamedTuple, as users type them and as tables show them."""
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, get_type_hints
 
+import msgspec
+
 from fwsvm.errors import UsageError, nearest, not_one_of, shown
 
 BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
+WORDS = {bool: "true or false", int: "a whole number between -2^53 and 2^53", float: "a finite number"}
 
 
 @cache
@@ -36,27 +40,18 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> 
 
 
 def converted(what: str, raw: Any, kind: Any) -> Any:
-    """Return ``raw`` as the type of a field: bool, int, float or an Enum by name."""
+    """Return ``raw``, a value or its text, as the type of a field: bool, int, finite float or an Enum by name."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         names = {member.name.lower(): member for member in kind}
         if str(raw).lower() not in names:
             raise UsageError(not_one_of(what, names, raw))
         return names[str(raw).lower()]
-    if kind is bool:
-        if str(raw).lower() not in {"true", "false"}:
-            raise UsageError(f"{what} must be true or false, not {shown(raw)}")
-        return str(raw).lower() == "true"
-    try:
-        value = kind(raw)
-        whole = kind is not int or float(raw) == value
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{what} must be a {kind.__name__}, not {shown(raw)}") from None
-    if not whole or isinstance(raw, bool):
-        raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
-    if (kind is float and not math.isfinite(value)) or (kind is int and not -LARGEST <= value <= LARGEST):
-        room = "finite number" if kind is float else "whole number between -2^53 and 2^53"
-        raise UsageError(f"{what} must be a {room}, not {shown(raw)}")
-    return value
+    raw = getattr(raw, "item", lambda: raw)()  # of numpy's scalars
+    with contextlib.suppress(msgspec.ValidationError):
+        value = msgspec.convert(raw, kind, strict=False)
+        if kind is bool or (math.isfinite(value) and (kind is float or abs(value) <= LARGEST)):
+            return value
+    raise UsageError(f"{what} must be {WORDS[kind]}, not {shown(raw)}")
 
 
 def require_defaults(kind: type) -> None:

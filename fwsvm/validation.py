@@ -3,17 +3,13 @@
 An invalid input is a `UsageError` or a `DataError`.
 """
 
-import contextlib
-import math
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.exceptions import ComplexWarning
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -62,7 +58,6 @@ def make_dataset(
         if not isinstance(data, Dataset):
             data = data_sets.load(data, scale=scale, raw=True, zero_based=True if precomputed else None)
         found = data
-        refuse_masked("rows", found.train.X)
         if found.train.labels.dtype.kind == "U":
             values = np.array(found.classes)
     elif y is None:
@@ -92,8 +87,8 @@ def make_dataset(
 def as_rows(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
     if sparse.issparse(X):
-        with nothing_dropped("rows", X):
-            array = canonical(sparse.csr_array(X, dtype=np.float64)) if X.ndim == 2 else X
+        _refuse_kind("rows", X)
+        array = canonical(sparse.csr_array(X, dtype=np.float64)) if X.ndim == 2 else X
     elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
         array = np.asarray(X)  # as they lie in the file, which may be larger than memory
     else:
@@ -105,34 +100,24 @@ def as_rows(X: Any) -> RowMatrix:
 
 def as_numbers(what: str, values: Any) -> np.ndarray:
     """Return values as float64; `UsageError` names ``what`` they are."""
+    refuse_masked(what, values)
     try:
-        with nothing_dropped(what, values):
-            array = np.asarray(values)
-            if array.dtype.kind in "mM":
-                raise UsageError(f"{what} must be numbers, not dates or times")
-            return array.astype(np.float64, copy=False)
+        array = np.asarray(values)
+        _refuse_kind(what, array)
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{what} must be numbers: {error}") from None
 
 
-@contextlib.contextmanager
-def nothing_dropped(what: str, values: Any) -> Iterator[None]:
-    """Refuse masked and complex values, parts of which a conversion to float64 drops."""
-    refuse_masked(what, values)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ComplexWarning)
-        try:
-            yield
-        except ComplexWarning:
-            raise UsageError(
-                f"{what} are complex numbers; give their real and imaginary parts apart"
-            ) from None
+def _refuse_kind(what: str, array: Any) -> None:
+    """Refuse numbers and times of which a conversion to float64 would lose a part."""
+    if array.dtype.kind in "cmM":
+        raise UsageError(f"{what} must be real numbers, not {array.dtype}")
 
 
 def refuse_masked(what: str, values: Any) -> None:
-    """Raise `UsageError` where an array, or one in a list of arrays, has masked values."""
-    parts = values if isinstance(values, list | tuple) else [values]
-    if any(np.ma.is_masked(part) for part in parts):
+    """Raise `UsageError` where an array has masked values, which a conversion would unmask."""
+    if np.ma.is_masked(values):
         raise UsageError(f"{what} have masked values; fill them, or leave these rows out")
 
 
@@ -156,17 +141,13 @@ def check_labels(y: Any) -> np.ndarray:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
-    # of a list of text and other values numpy makes text
-    each = y if isinstance(y, list | tuple) and labels.dtype.kind == "U" else labels
-    if (labels.dtype.kind in "OU" and any(map(_is_missing, each))) or (
-        labels.dtype.kind == "M" and np.isnat(labels).any()
-    ):
-        raise DataError("rows without labels have no classes")
     if labels.dtype.kind not in "biufUTMO":
         raise UsageError(f"labels must be text, numbers, booleans or dates, not {labels.dtype}")
-    if labels.dtype.kind in "OU" and not any(
-        all(isinstance(label, types) for label in each) for types in (str, Real | np.bool_)
-    ):
+    # of a list of text and other values numpy makes text
+    each = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind == "O" else []
+    if any(map(_is_missing, each)) or (labels.dtype.kind == "M" and np.isnat(labels).any()):
+        raise DataError("rows without labels have no classes")
+    if not any(all(isinstance(label, types) for label in each) for types in (str, Real | np.bool_)):
         found = ", ".join(sorted({type(label).__name__ for label in each}))
         raise UsageError(f"labels must be all text or all numbers, not of the types {found}")
     return labels
@@ -176,24 +157,17 @@ def label_keys(labels: np.ndarray) -> np.ndarray:
     """Return labels, shape (m,), that `check_labels` passed, as `LabelledRows` has them: float64 or text."""
     if labels.dtype.kind == "O" and len(labels) and not isinstance(labels[0], str):
         labels = np.array(labels.tolist())
-    if labels.dtype.kind in "bf":
-        return labels.astype(np.float64)
-    if (
+    exact = labels.dtype.kind in "bf" or (
         labels.dtype.kind in "iu"
         and labels.min(initial=0) >= -MOST_EXACT
         and labels.max(initial=0) <= MOST_EXACT
-    ):
-        return labels.astype(np.float64)
-    return labels.astype(str)
+    )
+    return labels.astype(np.float64 if exact else str)
 
 
 def _is_missing(label: object) -> bool:
     """Return whether a label is None, NaN, or what pandas has in place of these."""
-    return (
-        label is None
-        or type(label).__name__ in {"NAType", "NaTType"}
-        or (isinstance(label, float) and math.isnan(label))
-    )
+    return label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label  # noqa: PLR0124
 
 
 def label_values(classes: tuple[str, ...]) -> np.ndarray:

@@ -11,9 +11,9 @@ from sphinx.util.docutils import SphinxDirective
 from fwsvm.experiments.config import SWEPT
 from fwsvm.experiments.config_files import DataEntry, FileKeys, Limits, MethodEntry, SelectKeys, names_of
 from fwsvm.kernels.kernel import KERNELS, width_rules
-from fwsvm.settings import SEARCHES, STOPS
+from fwsvm.settings import CANDIDATES, SEARCHES, STOPS
 from fwsvm.solvers import METHODS
-from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
+from fwsvm.solvers.protocols import PROTOCOLS
 
 PLACES = {
     "the file": names_of(FileKeys),

@@ -18,7 +18,8 @@ import click
 from fwsvm import __version__, exit_codes
 from fwsvm.cli._help import Summaries, no_such_command
 from fwsvm.cli._lines import tell
-from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning
+from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, SettingError
+from fwsvm.settings import with_options
 
 SECTIONS = {
     "Use": ("train", "predict", "cv", "easy"),
@@ -82,12 +83,12 @@ class Commands(Summaries):
             tell([f"{said[0].lower()}{said[1:]}; see `{path} --help`"])
             sys.exit(exit_codes.USAGE)
         except FwsvmError as error:
-            tell([error])
+            tell([with_options(str(error)) if isinstance(error, SettingError) else error])
             sys.exit(error.exit_code)
         except MemoryError as error:
             from fwsvm._memory import ran_out
 
-            tell([ran_out(error)])
+            tell([with_options(ran_out(error))])
             sys.exit(exit_codes.FAILED)
         except OSError as error:
             if error.errno == errno.EPIPE:  # as after `| head`

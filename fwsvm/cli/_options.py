@@ -10,8 +10,8 @@ import click
 
 from fwsvm.cli._help import Decorator, grouped
 from fwsvm.cli._lines import QUIET
-from fwsvm.errors import UsageError, nearest
-from fwsvm.settings import DATA, MODEL, OUTPUT, RESOURCES, SPELLED, Settings, option_names
+from fwsvm.errors import SettingError, UsageError, nearest
+from fwsvm.settings import DATA, MODEL, OUTPUT, RESOURCES, Settings, option_names
 
 # None of these asks whether a file may be read: its reader says so, with the exit code for data.
 PATH = click.Path(path_type=Path, readable=False)
@@ -83,7 +83,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
         elif float in kinds:
             more["type"] = FiniteFloat()
         elif int in kinds:
-            more["type"] = int if about["least"] is None else click.IntRange(min=about["least"])
+            more["type"] = int
         if setting.default not in {None, MISSING}:
             more |= {"default": setting.default, "show_default": setting.default not in {True, "default"}}
         command = grouped(*names, setting.name, **more)(command)
@@ -160,7 +160,7 @@ def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
         pairs = [text.partition("=") for text in given[name]]
         for key, sign, _ in pairs:
             if not sign:
-                raise UsageError(f"--{SPELLED[name]} takes NAME=VALUE, not {key!r}")
+                raise SettingError(f"{name} takes NAME=VALUE, not {key!r}")
         given[name] = {key: value for key, _, value in pairs}
     settings = Settings(**given)
     refuse_what_does_nothing(settings)

@@ -72,6 +72,8 @@ def _load(
     say: Print, display: "Display", data: str, settings: "Settings", *, offline: bool, **how: Any
 ) -> "Problem":
     """Load a data set and print the problem."""
+    import numpy as np
+
     from fwsvm import data as data_sets
     from fwsvm.cli._progress import fetch_options
     from fwsvm.data import catalogue, inputs
@@ -104,7 +106,7 @@ def _load(
     penalties: Any = resolved.C
     if settings.class_weight is not None:
         codes = encode(whole.train.labels, classes)
-        each = of_classes(settings.class_weight, codes, classes)
+        each = of_classes(settings.class_weight, codes, classes, np.ones(rows))
         penalties = penalties * each[codes]
         weights = [f"{name} {value:.4g}" for name, value in zip(classes, each, strict=True)]
         say("class weights", f"{_few(weights)} (times C)")
@@ -164,9 +166,11 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times."""
     from fwsvm.promises import ending
     from fwsvm.results.schemas import method_label
+    from fwsvm.status import Status
 
     how = ending(result.status, row["stop"], result.relative_gap)
-    message = result.message.removeprefix(f"{how[0].upper()}{how[1:]}.").strip()
+    # any other end is told on stderr
+    message = result.message if result.message == Status.CONVERGED.sentence else ""
     in_all = worst = ""
     if (total := result.subproblems) > 1:
         of = "" if result.solved == total else f"{result.solved:,} of "

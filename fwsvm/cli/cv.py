@@ -14,7 +14,7 @@ from fwsvm.cli._lines import echo
 from fwsvm.cli._options import NearestChoice, data_argument, refuse_on_cluster, run_options, settings_from
 from fwsvm.errors import FwsvmError
 from fwsvm.promises import ending
-from fwsvm.settings import DATA, OUTPUT
+from fwsvm.settings import DATA, OUTPUT, with_options
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def cv(
                 display.begin()
                 say(f"fold {len(made) - 1}", _line(fold))
                 if message := fold.result.message.removeprefix(fold.result.status.sentence).strip():
-                    say("", message)
+                    say("", with_options(message))
         except KeyboardInterrupt:
             pass  # the folds that ended are reported below
         except (FwsvmError, MemoryError):

@@ -23,9 +23,8 @@ from fwsvm.cli._options import (
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
 from fwsvm.errors import UsageError, counted
-from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
-from fwsvm.settings import Settings
+from fwsvm.settings import MOST_THREADS, Settings, with_options
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
@@ -132,7 +131,10 @@ def easy(
         result, row = run_one(LocalRows(whole), settings, display)
     gap = f"relative gap {result.relative_gap:.2g}{', certified' if result.certified else ''}"
     vectors = f"{result.support_vectors:,} support vectors"
-    _say("train", f"{row['method']}, {row['train_seconds']:.3g} s, {vectors}, {gap}. {result.message}")
+    _say(
+        "train",
+        f"{row['method']}, {row['train_seconds']:.3g} s, {vectors}, {gap}. {with_options(result.message)}",
+    )
     if (accuracy := row.get("test_accuracy")) is not None and data.test is not None:
         _say("test", f"{accuracy:.2%} of the {data.test.rows:,} test rows are predicted right.")
     write_model(model, result, row)

@@ -10,8 +10,8 @@ import click
 from fwsvm.cli._lines import echo, note
 from fwsvm.cli._options import FILE_OR_NAME, FOLDER, offline_option, quiet_option
 from fwsvm.errors import UsageError, counted
-from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
+from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
     from fwsvm.experiments.executors import Executor

@@ -21,8 +21,9 @@ from fwsvm.cli._options import (
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
 from fwsvm.errors import UsageError, counted, listed
-from fwsvm.numerics.threads import MOST_THREADS, usable_threads
+from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
+from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows

@@ -20,7 +20,7 @@ from fwsvm.cli._options import (
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
-from fwsvm.settings import DATA, OUTPUT
+from fwsvm.settings import DATA, OUTPUT, with_options
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def train(
         if as_json:
             click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
-        tell([result.message])
+        tell([with_options(result.message)])
     tell(failures[:-1])
     if failures:
         raise failures[-1]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fwsvm._memory import require
 from fwsvm.distributed import block
 from fwsvm.distributed.source import ClusterSource
 from fwsvm.distributed.sums import extreme, spread
@@ -16,13 +17,13 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import Settings
 from fwsvm.solvers.class_weight import row_weights
+from fwsvm.solvers.fit import refuse_penalties
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.memory import require_pairs
+from fwsvm.solvers.memory import PART
 from fwsvm.solvers.resolve import Resolved, width_rule_of
 from fwsvm.solvers.resolve import resolve as resolve_rows
-from fwsvm.solvers.result import Result
+from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.subproblems import Subproblems, solve_all
-from fwsvm.solvers.training import Training, refuse_penalties, result_of
 from fwsvm.solvers.warm_up import ROWS, compile_runs
 
 METHOD = "chunking"  # the one whose rows may be on workers
@@ -56,21 +57,21 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
     """
     found = table.found
     K = len(found.classes)
-    require_pairs(K, resolved)
+    what = f"{resolved.method.name} on the pairs of {K:,} classes"
+    require(K * (K - 1) // 2 * PART, what, "take fewer classes")
     enter(Phase.CHECK)
     codes = np.concatenate(table.ask(block.codes))
     source = ClusterSource(table, codes, resolved.kernel_name)
     codes = codes[source.which]
     weights = row_weights(settings.class_weight, codes, found.classes, np.broadcast_to(1.0, len(codes)))
     refuse_penalties(resolved.C, weights)
-    problems = Subproblems(codes, K, "one-vs-one")
+    problems = Subproblems(source, source, None, codes, found.classes, weights, "one-vs-one")
     with blas_on(1):
         few = source.take(np.arange(min(len(codes), ROWS)))
         compile_seconds = compile_runs(resolved, few)
         enter(Phase.TRAIN)
-        solved = solve_all(source, weights, problems, resolved, watch)
-        training = Training(source, source, None, found.classes, weights, resolved, resolved.kernel, problems)
-        result = result_of(training, replace(solved, compile_seconds=compile_seconds))
+        solved = solve_all(problems, resolved, watch)
+        result = result_of(problems, resolved, replace(solved, compile_seconds=compile_seconds))
     support = None if result.support is None else source.which[result.support]
     return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=table.ranges)
 

@@ -24,7 +24,7 @@ from fwsvm.kernels.rows import canonical
 from fwsvm.problems.features import prepared, scaling_warning
 from fwsvm.problems.machines import refuse_undecided
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
-from fwsvm.validation import check_labels, label_keys, nothing_dropped, refuse_masked
+from fwsvm.validation import check_labels, label_keys, refuse_masked
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
@@ -43,12 +43,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     family: ClassVar[str]
     result_: Any  # a Result, once fitted
 
-    def _set_parameters(self, given: Mapping[str, Any]) -> None:
-        """Set the parameters of ``__init__``, whose ``locals()`` these are."""
-        for name, value in given.items():  # a subclass may have parameters of its own
-            if name not in {"self", "__class__"}:
-                setattr(self, name, value)
-
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
         decision = self._decision(X)
@@ -57,14 +51,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of the rows of X (t, n), shape (t,)."""
         decision = self._decision(X)
-        labels: np.ndarray = self._in_our_order(self.classes_)[self.result_.model.choose(decision)]
+        labels: np.ndarray = in_our_order(self.classes_)[self.result_.model.choose(decision)]
         return labels
 
     def _decision(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         with value_errors():
-            with nothing_dropped("rows", X):
-                rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            refuse_masked("rows", X)
+            rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             ready = prepared(self.result_.model, self._rows_to_predict(canonical(rows)))
             for notice in ready.notices:
                 warnings.warn(notice, stacklevel=callers_level())
@@ -72,47 +66,38 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             refuse_undecided(decision)
         return decision
 
-    def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
-        return classes[::-1] if len(classes) == 2 else classes
-
-    def _class_names(self, classes: np.ndarray) -> list[str]:
-        return [label_text(label) for label in label_keys(self._in_our_order(classes)).tolist()]
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
-        """Fit with the family's own ``settings``; those of all families are read from the parameters."""
-        with self._restored_on_failure(), value_errors():
-            return self._fit_checked(X, y, sample_weight, settings)
-
-    @contextlib.contextmanager
-    def _restored_on_failure(self) -> Iterator[None]:
-        """Leave the attributes as they were if a fit does not end."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    def _fit_checked(self, X: Any, y: Any, sample_weight: Any, settings: dict[str, Any]) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self._refuse_other_method()
-        X, y = self._validated(X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) == 2:
-            codes = 1 - codes
-        names = self._class_names(self.classes_)
-        weights = self._row_weights(X, codes, sample_weight)
-        X, ranges = self._scaled(self._training_rows(X), weights)
-        result = self._solve(X, codes, names, self._settings(self._row_settings(X) | settings), weights)
+        with value_errors():
+            X, y = self._validated(X, y)
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) == 2:
+                codes = 1 - codes
+            if sample_weight is not None:
+                refuse_masked("sample_weight", sample_weight)
+                sample_weight = _check_sample_weight(
+                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
+                )
+            rows, ranges = self._scaled(self._training_rows(X), sample_weight)
+            weight = {"class_weight": self._class_weight(classes)}
+            settings = Settings(**self._settings(rows) | weight)
+            result = self._solve(rows, codes, class_names(classes), settings, sample_weight)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         if result.status in NOT_CONVERGED:
             warnings.warn(describe_end(result), ConvergenceWarning, stacklevel=callers_level())
+        self._keep(result, classes, ranges)
+        return self
+
+    def _keep(self, result: Result, classes: np.ndarray, ranges: scaling.Ranges | None = None) -> None:
+        """Set the attributes of a fitted classifier."""
+        self.classes_ = classes
         self.result_ = result.with_rows(
             ranges=ranges,
-            labels=self._in_our_order(self.classes_),
+            labels=in_our_order(classes),
             feature_names=tuple(getattr(self, "feature_names_in_", ())),
         )
         self.n_iter_ = max(1, result.iterations)
-        return self
 
     def _refuse_other_method(self) -> None:
         problem = FAMILIES[self.family].problem
@@ -124,33 +109,21 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, np.ndarray]:
         """Return rows, float64 of shape (m, n) or CSR, and labels (m,)."""
         refuse_masked("labels", y)
-        with nothing_dropped("rows", X):
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=np.float64,
-                order="C",
-                force_writeable=True,
-                reset=reset,
-            )
+        refuse_masked("rows", X)
+        how = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "force_writeable": True}
+        X, y = validate_data(self, X, y, reset=reset, **how)
         check_classification_targets(check_labels(y))
         return canonical(X), y
 
-    def _row_weights(self, X: Any, codes: np.ndarray, sample_weight: Any) -> np.ndarray | None:
-        """Return the weight of each row times that of its class, shape (m,), or None where all are 1."""
-        if sample_weight is not None:
-            with nothing_dropped("sample_weight", sample_weight):
-                sample_weight = _check_sample_weight(
-                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
-                )
-        labels, given = self._in_our_order(self.classes_), getattr(self, "class_weight", None)
-        of_classes = parameters.class_weights(given, labels, codes, sample_weight)
-        weights: np.ndarray | None = sample_weight
-        if of_classes is not None:
-            weights = of_classes if weights is None else of_classes * weights
-        return weights
+    def _class_weight(self, classes: np.ndarray) -> Any:
+        """Return the weights of classes by name in place of label."""
+        given = getattr(self, "class_weight", None)
+        if not isinstance(given, Mapping):
+            return given
+        names = dict(zip(in_our_order(classes).tolist(), class_names(classes), strict=True))
+        if all(label in given for label in names):  # the rows may be a part of some that have more classes
+            return {name: given[label] for label, name in names.items()}
+        return {names.get(label, label): weight for label, weight in given.items()}
 
     def _training_rows(self, X: Any) -> Any:
         """Return what the model is trained on: the rows X (m, n), or kernel values of them."""
@@ -163,29 +136,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _solve(
         self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
     ) -> Result:
-        """Return the result of training; Ctrl-C goes on as `KeyboardInterrupt`."""
-        result = fit(X, codes, names, settings, weights=weights)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        return result
+        """Return the result of training."""
+        return fit(X, codes, names, settings, weights=weights)
 
-    def _settings(self, own: dict[str, Any]) -> Settings:
-        of_method = parameters.mapping("parameters", self.parameters)
-        shared = {
-            "method": self.method,
-            "C": self.C,
-            "stop": self.stop,
-            "tolerance": self.tol,
-            "max_iterations": parameters.limit(self.max_iter),
-            "time_limit": parameters.limit(self.time_limit),
-            "threads": parameters.threads(self.n_jobs),
-            "seed": parameters.seed(self.random_state),
-        }
-        return Settings(**shared | own | {"parameters": {**of_method, **own.get("parameters", {})}})
-
-    def _row_settings(self, X: Any) -> dict[str, Any]:  # noqa: ARG002
-        """Return the settings that depend on the rows: the kernel, or a limit."""
-        return {}
+    def _settings(self, X: Any) -> dict[str, Any]:  # noqa: ARG002 - subclasses use it
+        """Return the settings that the parameters become, for rows X (m, n)."""
+        return parameters.settings_of(self.get_params(deep=False))
 
     def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
         """Return the rows scaled, and the ranges of those whose weight is not 0."""
@@ -204,6 +160,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def in_our_order(classes: np.ndarray) -> np.ndarray:
+    """Return what is in scikit-learn's order of the classes in that of `fwsvm.solvers`, and the other way round."""
+    return classes[::-1] if len(classes) == 2 else classes
+
+
+def class_names(classes: np.ndarray) -> list[str]:
+    """Return the text of each label, in the order of `fwsvm.solvers`."""
+    return [label_text(label) for label in label_keys(in_our_order(classes)).tolist()]
 
 
 @contextlib.contextmanager

@@ -10,13 +10,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import parameters
-from fwsvm.estimators.base import NOT_CONVERGED, Classifier, describe_end
+from fwsvm.estimators.base import NOT_CONVERGED, Classifier, describe_end, in_our_order
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.rows import canonical
-from fwsvm.problems.machines import KernelModel, takes_kernel_values
+from fwsvm.problems.machines import takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import beside_numbers, with_numbers
 from fwsvm.problems.probability import probabilities
@@ -24,6 +25,11 @@ from fwsvm.solvers import Result, Settings, Status
 from fwsvm.validation import as_numbers
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
+#: The parameters of all classifiers with kernels.
+NAMES = (
+    "C method kernel gamma width_rule degree coef0 stop tol max_iter time_limit decision_function_shape cache_size "
+    "n_jobs random_state parameters scale kernel_parameters probability"
+)
 
 
 def _gives_probabilities(estimator: Any) -> bool:
@@ -47,6 +53,8 @@ class KernelClassifier(Classifier):
     coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
     """
 
+    support_: np.ndarray | None
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of the rows of X (t, n): shape (t,) for two classes, > 0 for ``classes_[1]``.
 
@@ -67,7 +75,7 @@ class KernelClassifier(Classifier):
         As in SVC they come from sigmoids of decision values, fitted in cross-validation, so the most probable class
         may differ from that of `predict`.
         """
-        decision, sigmoids = self._decision(X), self._model().sigmoids
+        decision, sigmoids = self._decision(X), self.result_.model.sigmoids
         if sigmoids is None:
             raise NotFittedError(
                 f"this {type(self).__name__} was fitted with probability=False; fit it again"
@@ -86,62 +94,39 @@ class KernelClassifier(Classifier):
         """Weights of the features, for the linear kernel."""
         if self.kernel != "linear":
             raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel}")
-        model = self._model()
-        weights: np.ndarray = np.asarray((canonical(model.support).T @ model.pair_weights()).T)
-        return weights
+        check_is_fitted(self)
+        model = self.result_.model
+        return np.asarray((canonical(model.support).T @ model.pair_weights()).T)
 
     @property
     def support_vectors_(self) -> Any:
         """Support vectors, grouped by class."""
-        model = self._model()
-        return np.empty((0, 0)) if takes_kernel_values(model) else model.support[self._order(model)]
+        check_is_fitted(self)
+        model = self.result_.model
+        return np.empty((0, 0)) if takes_kernel_values(model) else model.support[self._order()]
 
-    @property
-    def support_(self) -> np.ndarray:
-        """Numbers of the support vectors among the rows of ``fit``."""
-        support: np.ndarray | None = self.result_.support if hasattr(self, "result_") else None
-        if support is None:
-            raise AttributeError("support_ is there after fit")
-        ordered: np.ndarray = support[self._order(self._model())]
-        return ordered
-
-    @property
-    def n_support_(self) -> np.ndarray:
-        """Number of support vectors of each class."""
-        counts: np.ndarray = self._in_our_order(self._model().counts)
-        return counts
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the support vectors."""
-        model = self._model()
-        coefficients: np.ndarray = model.coefficients[self._order(model)].T
-        return coefficients
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Constants of the pairs of classes."""
-        return self._model().biases
-
-    def _order(self, model: KernelModel) -> np.ndarray:
+    def _order(self) -> np.ndarray:
         """Return the model's support vectors in the order of ``classes_``."""
-        order = np.arange(model.support.shape[0])
-        return np.roll(order, -model.counts[0]) if len(self.classes_) == 2 else order
+        counts = self.result_.model.counts
+        order = np.arange(counts.sum())
+        return np.roll(order, -counts[0]) if len(counts) == 2 else order
 
-    def _model(self) -> KernelModel:
-        if not hasattr(self, "result_"):
-            check_is_fitted(self)
-        model: KernelModel = self.result_.model
-        return model
+    def _keep(self, result: Result, classes: np.ndarray, ranges: scaling.Ranges | None = None) -> None:
+        super()._keep(result, classes, ranges)
+        model, order = self.result_.model, self._order()
+        self.n_support_, self.intercept_ = in_our_order(model.counts), model.biases
+        self.dual_coef_ = model.coefficients[order].T
+        # the rows of earlier portions have no numbers
+        self.support_ = None if result.support is None else result.support[order]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(
                 f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
         if self._takes_kernel_values and self.scale is not None:
             raise ValueError("scale is for features, and the model is trained on kernel values")
-        return super()._fit(X, y, sample_weight, **settings)
+        return super()._fit(X, y, sample_weight)
 
     @property
     def _is_precomputed(self) -> bool:
@@ -165,27 +150,23 @@ class KernelClassifier(Classifier):
     def _solve(
         self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
     ) -> Result:
-        if not parameters.flag("probability", self.probability):
-            return super()._solve(X, codes, names, settings, weights)
         used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
-        refuse_probability("", codes[used], names, settings)
+        if self.probability:
+            refuse_probability("", codes[used], names, settings)
         result = super()._solve(X, codes, names, settings, weights)
+        if not self.probability or result.status is Status.INTERRUPTED:
+            return result
         some = None if weights is None else weights[used]
         more = with_probabilities(X[used], codes[used], result, settings, weights=some)
-        if more.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         if more.message != result.message and result.status not in NOT_CONVERGED:
             warnings.warn(describe_end(more), ConvergenceWarning, stacklevel=callers_level())
         return more
 
-    def _row_settings(self, X: Any) -> dict[str, Any]:
-        cache = parameters.whole(self.cache_size)
+    def _settings(self, X: Any) -> dict[str, Any]:
+        given = super()._settings(X)
         if self._takes_kernel_values:
-            return {"kernel": PRECOMPUTED, "cache_mib": cache}
-        chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
-        own = parameters.mapping("kernel_parameters", self.kernel_parameters)
-        gamma = parameters.gamma(self.gamma, X)
-        return {**chosen, "gamma": gamma, "cache_mib": cache, "kernel_parameters": own}
+            return given | {"kernel": PRECOMPUTED, "gamma": None, "kernel_parameters": {}}
+        return given | {"gamma": parameters.gamma(self.gamma, X)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -209,67 +190,15 @@ def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
     return found
 
 
+@parameters.with_parameters(f"{NAMES} search class_weight")
 class FrankWolfeSVC(KernelClassifier):
-    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods.
-
-    Parameters
-    ----------
-    C : penalty; each row's is multiplied by its class's and its own weight
-    method : auto, which chooses among swap-2o, newton and chunking; these, decomposition, swap, mfw, fw or cvm
-    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
-        kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
-    gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
-        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D
-    degree, coef0 : of the poly kernel
-    stop, tol : relative (gap / objective), gap, or meb; and the tolerance
-    search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed where these say that it ends)
-    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None (or -1) for
-        no limit
-    class_weight : None, "balanced", or a mapping of labels to weights
-    decision_function_shape : ovr or ovo, for more than two classes
-    cache_size : memory for kernel columns in MiB; None: from the memory that is free
-    n_jobs : threads; None for one, -1 for all there are
-    random_state : of the starting point and of sampling
-    parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
-    kernel_parameters : mapping of the kernel's own parameters (``fwsvm kernels``)
-    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows (those
-        whose weight is not 0) is mapped; rows to predict are scaled by the same ranges
-    probability : whether there are `predict_proba` and `predict_log_proba`: five more models are trained, each on
-        four fifths of the rows, whose decision values on the others make the sigmoids
-    """
+    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods."""
 
     family: ClassVar[str] = "simplex"
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        method: str = "auto",
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str | None = None,
-        width_rule: str = "paper",
-        degree: int = 3,
-        coef0: float = 1.0,
-        stop: str = "relative",
-        tol: float = 1e-3,
-        search: str = "full",
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        decision_function_shape: str = "ovr",
-        cache_size: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        parameters: dict[str, Any] | None = None,
-        scale: str | None = None,
-        kernel_parameters: dict[str, Any] | None = None,
-        probability: bool = False,
-    ) -> None:
-        self._set_parameters(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).
 
         ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
         """
-        return self._fit(X, y, sample_weight, search=self.search)
+        return self._fit(X, y, sample_weight)

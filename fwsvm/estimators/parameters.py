@@ -1,33 +1,42 @@
-"""Conversion of the classifiers' parameters, with scikit-learn's special values, to those of `Settings`.
+"""The parameters of the classifiers, most of them of the table of settings: defaults, documentation, conversion.
 
 An invalid value is a `ValueError` that says what it may be.
 """
 
-from collections.abc import Mapping
-from numbers import Integral, Real
-from typing import Any
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from inspect import Parameter, Signature
+from numbers import Integral
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from fwsvm.errors import shown
-from fwsvm.parameters import BALANCED
-from fwsvm.solvers.class_weight import balanced
+from fwsvm.settings import Settings
+
+Kind = TypeVar("Kind", bound=type)
 
 
-def mapping(name: str, given: Any) -> Mapping[str, Any]:
-    """Return a mapping; None is an empty one."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ValueError(f"{name} is a mapping or None, not {shown(given)}")
-    return given or {}
+def limit(given: Any) -> Any:
+    """Return a limit; -1 means none, as in scikit-learn."""
+    return None if isinstance(given, Integral) and given == -1 else given
 
 
-def flag(name: str, given: Any) -> bool:
-    """Return True or False."""
-    if given is not True and given is not False and type(given) is not np.bool_:
-        raise ValueError(f"{name} is True or False, not {shown(given)}")
-    return bool(given)
+def threads(n_jobs: Any) -> int:
+    """Return the number of threads for n_jobs, as in joblib."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
+    return 1 if n_jobs == 1 else int(effective_n_jobs(n_jobs))
+
+
+def seed(random_state: Any) -> int:
+    """Return the seed of a random_state: a number, a generator to draw it from, or None."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def gamma(given: Any, X: Any) -> Any:
@@ -43,58 +52,89 @@ def gamma(given: Any, X: Any) -> Any:
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
-def class_weights(
-    given: Any, labels: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
-) -> np.ndarray | None:
-    """Return the weight of each row's class, shape (m,), or None; balanced weights use the weights of rows."""
-    if given is None:
-        return None
-    if isinstance(given, str) and given == BALANCED:
-        each = balanced(codes, len(labels), sample_weight)
-    elif isinstance(given, Mapping):
-        names = labels.tolist()
-        unknown = [label for label in given if label not in names]
-        if unknown and any(label not in given for label in names):  # else a part of the rows may lack a class
-            raise ValueError(f"class_weight has {shown(unknown[0])}, which is no label")
-        each = np.array([_weight(given.get(label, 1.0)) for label in names])
-    else:
-        raise ValueError(f"class_weight is None, 'balanced' or a mapping, not {shown(given)}")
-    weights: np.ndarray = each[codes]
-    return weights
+#: The settings that are parameters, by name.
+SETTINGS = {each.metadata["sklearn"][0]: each for each in fields(Settings) if each.metadata["sklearn"]}
+#: How some become settings.
+CONVERTED: dict[str, Callable[[Any], Any]] = {
+    "max_iter": limit,
+    "time_limit": limit,
+    "n_jobs": threads,
+    "random_state": seed,
+    "cache_size": lambda given: int(given) if isinstance(given, float) and given.is_integer() else given,
+    "parameters": lambda given: given or {},
+    "kernel_parameters": lambda given: given or {},
+}
+#: Defaults of the others.
+OTHERS = {
+    "loss": "squared_hinge",
+    "fit_intercept": True,
+    "intercept_scaling": 1.0,
+    "decision_function_shape": "ovr",
+    "scale": None,
+    "probability": False,
+}
+#: What the help of the command line does not say.
+TEXTS = {
+    "parameters": "Mapping of the method's own parameters (``fwsvm methods NAME``).",
+    "kernel_parameters": "Mapping of the kernel's own parameters (``fwsvm kernels``).",
+    "kernel": 'One of `fwsvm kernels`; "precomputed", where X is the kernel matrix (m, m), and (t, m) to predict; or a '
+    "function of two sets of rows that returns such a matrix.",
+    "gamma": 'Width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by '
+    "``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D.",
+    "max_iter": "Iterations, of linear methods visits to each row, after which a run ends, with a ConvergenceWarning; "
+    "-1: no limit; None: 1,000 visits of linear methods as in `sklearn.svm.LinearSVC`, 100,000 iterations of "
+    "stochastic ones, no limit of others.",
+    "class_weight": 'None, "balanced", or a mapping of labels to weights.',
+    "n_jobs": "Number of threads; None for one, -1 for all there are.",
+    "lam": "lambda itself, in place of C: what `partial_fit` needs of portions that are small.",
+    "loss": "hinge or squared_hinge.",
+    "fit_intercept": "Whether there is a constant feature.",
+    "intercept_scaling": "Its value; it is regularised, the less the larger its value.",
+    "decision_function_shape": "ovr or ovo, for more than two classes.",
+    "scale": 'None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is '
+    "mapped; rows to predict are scaled by the same ranges.",
+    "probability": "Whether there are `predict_proba` and `predict_log_proba`: five more models are trained, each on "
+    "four fifths of the rows, whose decision values on the others make the sigmoids.",
+}
 
 
-def _weight(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise ValueError(f"the weight of a class is a number of at least 0, not {shown(value)}")
-    return float(value)
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that parameters of a classifier become."""
+    return {
+        SETTINGS[name].name: CONVERTED.get(name, lambda same: same)(value)
+        for name, value in given.items()
+        if name in SETTINGS
+    }
 
 
-def positive(name: str, given: Any) -> float:
-    """Return a finite number above 0."""
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < np.inf:
-        raise ValueError(f"{name} is a positive number, not {shown(given)}")
-    return float(given)
+def with_parameters(names: str, **defaults: Any) -> Callable[[Kind], Kind]:
+    """Give a class an ``__init__`` with these parameters, and document them; some have other defaults."""
+    known = {name: setting.metadata["sklearn"][1] for name, setting in SETTINGS.items()} | OTHERS | defaults
+    texts = {name: setting.metadata["help"] for name, setting in SETTINGS.items()} | TEXTS
+    values = {name: known[name] for name in names.split()}
+    signature = Signature(
+        [
+            Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
+            Parameter("C", Parameter.POSITIONAL_OR_KEYWORD, default=values.pop("C")),
+            *[Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in values.items()],
+        ]
+    )
 
+    def __init__(self: Any, *positional: Any, **named: Any) -> None:  # noqa: N807
+        bound = signature.bind(self, *positional, **named)
+        bound.apply_defaults()
+        for name, value in list(bound.arguments.items())[1:]:
+            setattr(self, name, value)
 
-def limit(given: Any) -> Any:
-    """Return a limit; -1 means none, as in scikit-learn."""
-    return None if isinstance(given, Integral) and given == -1 else given
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    lines = [
+        textwrap.fill(f"{name} : {texts[name]}", 110, initial_indent="    ", subsequent_indent="        ")
+        for name in ("C", *values)
+    ]
 
+    def add(kind: Kind) -> Kind:
+        kind.__init__ = __init__  # type: ignore[misc]
+        kind.__doc__ = "\n".join([kind.__doc__ or "", "    Parameters", "    ----------", *lines, ""])
+        return kind
 
-def whole(given: Any) -> Any:
-    """Return a number of MiB; a float such as 200.0 becomes an int."""
-    return int(given) if isinstance(given, float) and given.is_integer() else given
-
-
-def threads(n_jobs: Any) -> int:
-    """Return the number of threads for n_jobs, as in joblib."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
-    return 1 if n_jobs == 1 else int(effective_n_jobs(n_jobs))
-
-
-def seed(random_state: Any) -> int:
-    """Return the seed of a random_state: a number, a generator to draw it from, or None."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    return add

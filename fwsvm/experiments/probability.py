@@ -8,7 +8,7 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.data.labels import QUOTED
-from fwsvm.errors import DataError, UsageError, clipped
+from fwsvm.errors import DataError, SettingError, clipped
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.validation import validation_mask
 from fwsvm.problems.machines import CERTAIN, KernelModel
@@ -26,15 +26,15 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
 
     Raises
     ------
-    UsageError
+    SettingError
         A linear method: LIBLINEAR's format has no place for sigmoids.
     DataError
         A class has one row only.
     """
     if FAMILIES[method(settings.method).family].multiclass != "one-vs-one":
-        raise UsageError(
-            f"--probability is for kernel methods, and {settings.method} is linear; take another method with "
-            "--kernel linear"
+        raise SettingError(
+            f"probability=True is for kernel methods, and {settings.method} is linear; take another method with "
+            'kernel="linear"'
         )
     counts = np.bincount(codes, minlength=len(classes))
     single = np.flatnonzero(counts == 1)

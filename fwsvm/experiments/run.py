@@ -236,7 +236,7 @@ def run_chain(
     """Train for one C after another on the same rows, and yield each run in order, with its test accuracy.
 
     Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
-    run that failed, or that a time limit cut, the next one starts where the last complete run ended.
+    run that failed, or that a time limit cut, the next one starts anew.
 
     Parameters
     ----------

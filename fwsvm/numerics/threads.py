@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MOST_THREADS = 1024  # that may be asked for: each takes memory, and a typing mistake takes all
-
 
 @functools.cache
 def _pool(threads: int) -> "ThreadPoolExecutor":

@@ -296,6 +296,8 @@ def with_absent_classes(
         Places in ``classes`` of the model's own.
     """
     K, k = len(classes), len(present)
+    if k == K:
+        return model
     if isinstance(model, LinearModel):
         own = np.column_stack([model.weights, model.biases * bool(model.bias_feature)])
         own = np.vstack([own, -own]) if k == 2 else own

@@ -1,9 +1,8 @@
 """What may be called certified and converged: decided here alone, for all families and all ways to run them.
 
 A family's `certify` takes `Candidate`s, one or many on the same rows: it computes objective, gap, primal and dual from
-scratch and says what its stopping rule wants of them; `proven` makes the `Outcome` of it. `status_of_parts` makes the
-status of a run out of those of its parts. No method's own word makes a run converged, and no number that is not finite
-takes part in a certificate.
+scratch and says what its stopping rule wants of them; `proven` makes the `Outcome` of it. No method's own word makes a
+run converged, and no number that is not finite takes part in a certificate.
 """
 
 import math
@@ -14,7 +13,7 @@ from fwsvm import promises
 from fwsvm.problems.binary import Binary, Machine
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
-from fwsvm.status import Status, worst
+from fwsvm.status import Status
 
 Some = TypeVar("Some", bound=Iterate)
 
@@ -34,11 +33,6 @@ class Certified(NamedTuple):
     machine: Machine | None
 
 
-def holds(measured: float, goal: float, *numbers: float) -> bool:
-    """Whether what was measured is within the goal, where it, the goal and the numbers it rests on are all finite."""
-    return all(map(math.isfinite, (measured, goal, *numbers))) and measured <= goal
-
-
 def proven(
     objective: float, gap: float, primal: float, dual: float, *, goal: float, measured: float | None = None
 ) -> Outcome:
@@ -52,9 +46,10 @@ def proven(
     measured : float, optional
         What the rule looks at, if that is not the gap: the gap and what rounding may have taken of it, say.
     """
-    at = gap if measured is None else measured
     # no gap is below 0: one that is shows how much of it is rounding
-    within = objective > 0.0 and holds(max(at, -gap), goal, objective, gap, primal, dual)
+    at = max(gap if measured is None else measured, -gap)
+    finite = all(map(math.isfinite, (at, goal, objective, gap, primal, dual)))
+    within = finite and objective > 0.0 and at <= goal
     return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)
 
 
@@ -74,56 +69,40 @@ def _relative(gap: float, objective: float) -> float:
     return gap / objective if objective > 0.0 else math.nan if math.isnan(gap) else math.inf
 
 
-def is_certified(outcome: Outcome) -> bool:
-    """Whether the outcome's numbers are from scratch, finite, and within the tolerance."""
-    return outcome.within and outcome.gap_kind == "exact" and holds(0.0, 0.0, outcome.objective, outcome.gap)
-
-
 def status_of(ended: Status, outcome: Outcome) -> Status:
     """Return how a part ended that says of itself that it ended so, with this outcome."""
-    if is_certified(outcome) and ended.done:
+    if outcome.within and ended.done:
         return Status.CONVERGED
     return Status.STALLED if ended is Status.CONVERGED else ended
 
 
 def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
+    if not outcomes:
+        return estimated(math.nan, math.nan, "none")
     if len(outcomes) == 1:
-        return outcomes[0]._replace(within=is_certified(outcomes[0]))
-    kinds = {outcome.gap_kind for outcome in outcomes}
-    errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
-    relative = [outcome.relative_gap for outcome in outcomes]
+        return outcomes[0]
+    objectives, gaps, relative, primals, duals, kinds, within, errors = zip(*outcomes, strict=True)
+    kind = kinds[0] if len(set(kinds)) == 1 else "none"
+    if set(kinds) == {"exact", "estimate"}:  # what is known exactly adds to an estimate
+        kind = "estimate"
+    known = [error for error in errors if math.isfinite(error)]
     return Outcome(
-        objective=sum(outcome.objective for outcome in outcomes),
-        gap=sum(outcome.gap for outcome in outcomes),
-        relative_gap=math.nan if any(map(math.isnan, relative)) else max(relative),
-        primal=sum(outcome.primal for outcome in outcomes),
-        dual=sum(outcome.dual for outcome in outcomes),
-        gap_kind=_kind_of_sum(kinds),
-        within=all(map(is_certified, outcomes)),
-        gap_error=math.hypot(*errors) if errors else math.nan,  # the parts' samples are independent
+        sum(objectives),
+        sum(gaps),
+        math.nan if any(map(math.isnan, relative)) else max(relative),
+        sum(primals),
+        sum(duals),
+        kind,
+        all(within),
+        math.hypot(*known) if known else math.nan,  # the parts' samples are independent
     )
-
-
-def _kind_of_sum(kinds: set[str]) -> str:
-    """Return the kind of a sum of gaps of these kinds: what is known exactly adds to an estimate."""
-    if kinds == {"exact", "estimate"}:
-        return "estimate"
-    return next(iter(kinds)) if len(kinds) == 1 else "none"
-
-
-def status_of_parts(parts: Sequence[Status], total: Outcome) -> Status:
-    """Return how a run ended, from the `status_of` its parts (those not reached included) and `summed`."""
-    status = worst(parts)
-    return Status.STALLED if status is Status.CONVERGED and not is_certified(total) else status
 
 
 def message(status: Status, stop: str, total: Outcome, unreached: str = "") -> str:
     """Return the status in a sentence with its particulars: what was not reached, estimated, or is worth little."""
     how = promises.ending(status, stop, total.relative_gap)
-    said = [status.sentence if how == status else f"{how[0].upper()}{how[1:]}."]
-    if unreached:
-        said.append(unreached)
+    said = [status.sentence if how == status else f"{how[0].upper()}{how[1:]}.", unreached]
     if math.isfinite(total.gap_error):
         what = "Objective and gap are" if total.gap_kind == "estimate" else "The objective is"
         said.append(f"{what} estimated from samples of the rows, standard error {total.gap_error:.3g}.")

@@ -1,5 +1,6 @@
 """One two-class problem solved: a solver is advanced in chunks of steps on a clock, and its end is certified."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.binary import Binary, Machine
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.resolve import Resolved
@@ -86,7 +87,8 @@ class BinaryResult:
     counters : Counters
     support_vectors : int
     check_seconds : float, of the certificate, off the clock
-    end : Iterate whose certificate is deferred (`Resolved.deferred`), or what it is worth
+    end : Certified, what the end is worth and its machine, which is None where `Solved` has its coefficients; or the
+        Iterate whose certificate is deferred (`Resolved.deferred`)
     method : str, the choice of a family that chooses among methods
     trace : list of TracePoint, of the only subproblem
     """
@@ -102,16 +104,10 @@ class BinaryResult:
     trace: list[TracePoint] = field(default_factory=list)
 
     @property
-    def outcome(self) -> Outcome:
-        """What the end is worth."""
-        assert isinstance(self.end, Certified)  # noqa: S101  (a deferred certificate is computed before this)
-        return self.end.outcome
-
-    @property
-    def machine(self) -> Machine | None:
-        """The machine at the end; None where `Solved` has its coefficients."""
-        assert isinstance(self.end, Certified)  # noqa: S101  (as in `outcome`)
-        return self.end.machine
+    def certified(self) -> Certified:
+        """What the end is worth, once a deferred certificate is computed."""
+        assert isinstance(self.end, Certified)  # noqa: S101
+        return self.end
 
 
 def solve(
@@ -128,144 +124,119 @@ def solve(
 ) -> tuple[BinaryResult, WarmStart | None]:
     """Solve a subproblem of these rows; return also where the next run on them may start, if ``columns`` keep values.
 
-    ``watch`` is called with the solver after each chunk of steps.
+    Time limits are checked, and ``watch`` is called with the solver, after every chunk of steps, of some hundredths of
+    a second each. A KeyboardInterrupt is taken between chunks and ends the run as ``interrupted``.
     """
     with clock.running():
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
     clock.seconds -= solver.counters.compile_seconds
+    limit, most = resolved.time_limit or math.inf, resolved.max_iterations or math.inf
     trace: list[TracePoint] = []
-    status, check_seconds = _advance_to_end(solver, resolved, clock, watch, trace if traced else None)
+    steps, next_point, looked, check = 1, 1 if traced else math.inf, 0.0, Clock()
+    status: Status | None = None
+    try:
+        while status is None:
+            done, started = solver.counters, clock.seconds
+            wanted = int(max(1, min(steps, most - done.iterations, next_point - done.steps)))
+            with clock.running():
+                taken = solver.advance(wanted)
+            compiled = solver.counters.compile_seconds
+            clock.seconds -= compiled - done.compile_seconds
+            if solver.counters.steps >= next_point:
+                looked = _record(trace, clock, solver, looked)
+                next_point = int(solver.counters.steps * TRACE_SPACING) + 1
+            if taken < wanted:
+                check = Clock()
+                with check.running():
+                    status = solver.check_stop()
+                check.seconds -= solver.counters.compile_seconds - compiled
+                if status is not None:
+                    break
+                clock.seconds += check.seconds  # the run goes on from what the check computed
+                steps, check = 1, Clock()  # maybe with a larger problem
+            watch(solver)
+            spent = clock.seconds - started
+            if clock.seconds >= limit:
+                status = Status.TIME_LIMIT
+            elif solver.counters.iterations >= most:
+                status = Status.MAX_ITERATIONS
+            steps = _next_chunk(steps, taken, spent)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if traced:
+        _record(trace, clock, solver, 0.0)
     chosen = resolved.family.chosen
     counters, at, method = solver.counters, solver.iterate(), chosen(solver) if chosen is not None else ""
     del solver  # its memory may be as large as what the certificate takes
-    started = time.perf_counter()
-    end: Iterate | Certified
-    if resolved.deferred and at.outcome is None and at.warm_start and status is Status.CONVERGED:
-        end = replace(at, warm_start=WarmStart(at.warm_start.weights))  # without the gradient while it waits
-    else:
+    with check.running():
         end, status = _certified(Candidate(problem, resolved, at), status)
-        if traced:
-            at_end = end.outcome
-            _add_point(trace, clock, counters.iterations, at_end.objective, at_end.gap, at.support_vectors)
-    check_seconds += time.perf_counter() - started
+    if isinstance(end, Certified) and traced:
+        _add_point(trace, clock, counters.iterations, end.outcome, at.support_vectors)
     after = at.warm_start if columns is not None and columns.keeps_values else None
     return BinaryResult(
-        number, rows, status, counters, at.support_vectors, check_seconds, end, method, trace
+        number, rows, status, counters, at.support_vectors, check.seconds, end, method, trace
     ), after
 
 
-def _advance_to_end(
-    solver: Solver,
-    resolved: Resolved,
-    clock: Clock,
-    watch: Callable[[Solver], None],
-    trace: list[TracePoint] | None,
-) -> tuple[Status, float]:
-    """Drive a solver to its end; return how it ended, and the seconds of its last check, which are off the clock.
-
-    Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
-    taken between chunks and ends the run as ``interrupted``, with the point reached.
-    """
-    steps, next_point, looked = 1, 1, 0.0
-    seconds, iterations = resolved.time_limit, resolved.max_iterations
-    try:
-        while True:
-            done, started = solver.counters, clock.seconds
-            wanted = steps if iterations is None else min(steps, iterations - done.iterations)
-            if trace is not None:
-                wanted = min(wanted, next_point - done.steps)
-            wanted = max(1, wanted)
-            with clock.running():
-                taken = solver.advance(wanted)
-            clock.seconds -= solver.counters.compile_seconds - done.compile_seconds
-            if trace is not None and solver.counters.steps >= next_point:
-                if looked < FREE_LOOKS or LOOKS_SHARE * looked <= clock.seconds:
-                    looked += _record(trace, clock, solver)
-                next_point = int(solver.counters.steps * TRACE_SPACING) + 1
-            if taken < wanted:
-                checked, compiled = time.perf_counter(), solver.counters.compile_seconds
-                ended = solver.check_stop()
-                checking = time.perf_counter() - checked - (solver.counters.compile_seconds - compiled)
-                if ended is not None:
-                    break
-                clock.seconds += checking  # the run goes on from what the check computed
-                steps = 1  # maybe with a larger problem
-            watch(solver)
-            checking = 0.0
-            if seconds is not None and clock.seconds >= seconds:
-                ended = Status.TIME_LIMIT
-                break
-            if iterations is not None and solver.counters.iterations >= iterations:
-                ended = Status.MAX_ITERATIONS
-                break
-            spent = clock.seconds - started
-            if spent > LONGEST_CHUNK:
-                steps = max(1, min(steps // 2, int(taken * LONGEST_CHUNK / spent)))
-            elif (
-                spent < SHORTEST_CHUNK and taken == steps
-            ):  # a chunk cut short says nothing about the best length
-                steps *= CHUNK_GROWTH
-    except KeyboardInterrupt:
-        ended, checking = Status.INTERRUPTED, 0.0
-    if trace is not None:
-        _record(trace, clock, solver)
-    return ended, checking
+def _next_chunk(steps: int, taken: int, spent: float) -> int:
+    """Return the steps of the next chunk after one of so many steps and seconds."""
+    if spent > LONGEST_CHUNK:
+        return max(1, min(steps // 2, int(taken * LONGEST_CHUNK / spent)))
+    # one that was cut short says nothing about the best length
+    return steps * CHUNK_GROWTH if spent < SHORTEST_CHUNK and taken == steps else steps
 
 
-def _record(trace: list[TracePoint], clock: Clock, solver: Solver) -> float:
-    """Add where a solver stands to the trace; return the seconds of looking there."""
+def _record(trace: list[TracePoint], clock: Clock, solver: Solver, looked: float) -> float:
+    """Add where a solver stands to the trace, unless looking there takes long; return the seconds of all looks."""
     begun = time.perf_counter()
-    at = solver.iterate()
-    if at.iterations == solver.counters.iterations:  # else its numbers are those of a point before
-        _add_point(trace, clock, at.iterations, at.objective, at.gap, at.support_vectors)
-    return time.perf_counter() - begun
+    if looked < FREE_LOOKS or LOOKS_SHARE * looked <= clock.seconds:
+        at = solver.iterate()
+        if at.iterations == solver.counters.iterations:  # else its numbers are those of a point before
+            _add_point(trace, clock, at.iterations, at, at.support_vectors)
+    return looked + time.perf_counter() - begun
 
 
 def _add_point(
-    trace: list[TracePoint], clock: Clock, iterations: int, objective: float, gap: float, support_vectors: int
+    trace: list[TracePoint], clock: Clock, iterations: int, at: Iterate | Outcome, support_vectors: int
 ) -> None:
     """Add a point to the trace, as of now, unless it is the last one."""
     if not trace or iterations > trace[-1].iteration:
-        trace.append(TracePoint(clock.seconds, iterations, objective, gap, support_vectors))
+        trace.append(TracePoint(clock.seconds, iterations, at.objective, at.gap, support_vectors))
 
 
-def _certified(candidate: Candidate[Iterate], status: Status) -> tuple[Certified, Status]:
-    """Return what an iterate is worth: without a check that may take a while where an interrupt wants an answer."""
+def _certified(candidate: Candidate[Iterate], status: Status) -> tuple[Iterate | Certified, Status]:
+    """Return what an iterate is worth: without a check that may take a while where an interrupt wants an answer.
+
+    Where the certificate is deferred, it is the iterate, without the gradient while it waits.
+    """
+    _, resolved, at = candidate
+    if resolved.deferred and at.outcome is None and at.warm_start and status is Status.CONVERGED:
+        return replace(at, warm_start=WarmStart(at.warm_start.weights)), status
     enter(Phase.CHECK)
-    family, interrupted = candidate.resolved.family, status is Status.INTERRUPTED
     try:
-        (found,) = family.certify([candidate], exact=candidate.resolved.final_gap and not interrupted)
+        exact = resolved.final_gap and status is not Status.INTERRUPTED
+        (found,) = resolved.family.certify([candidate], exact=exact)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-        (found,) = family.certify([candidate], exact=False)
+        (found,) = resolved.family.certify([candidate], exact=False)
     return found, status
 
 
 def reporter(
-    resolved: Resolved, clock: Clock, solved: Sized, subproblems: int, tell: Watch
+    resolved: Resolved, clock: Clock, solved: Sized, subproblems: int, tell: Watch | None
 ) -> Callable[[Solver], None]:
     """Return what tells a watcher where a solver stands, but not too often; ``solved`` are those done."""
     last, wait = time.perf_counter(), WATCH_EVERY
 
     def report(solver: Solver) -> None:
         nonlocal last, wait
-        if (begun := time.perf_counter()) - last < wait:
+        if tell is None or (begun := time.perf_counter()) - last < wait:
             return
         at, last = solver.iterate(), time.perf_counter()
         wait = max(
             WATCH_EVERY, LOOKS_SHARE * (last - begun)
         )  # of millions of rows a look takes as long as a sweep
-        tell(
-            Progress(
-                len(solved),
-                subproblems,
-                clock.seconds,
-                at.iterations,
-                at.objective,
-                at.gap,
-                resolved.tolerance,
-                at.support_vectors,
-            )
-        )
+        numbers = at.iterations, at.objective, at.gap, resolved.tolerance, at.support_vectors
+        tell(Progress(len(solved), subproblems, clock.seconds, *numbers))
 
     return report

@@ -7,17 +7,10 @@ was run with: what no text names was found by running it (docs/methods/protocols
 from dataclasses import asdict, dataclass
 
 from fwsvm.parameters import labelled
+from fwsvm.settings import BALANCED, CHEAPER, UNIFORM
 
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
-CANDIDATES = ("uniform", "outside", "balanced")
-UNIFORM, OUTSIDE, BALANCED = CANDIDATES
-CHEAPER, COMPUTED, KEPT = GRADIENTS = ("cheaper", "computed", "kept")
-OPTIONS = (
-    "retries",
-    "first_level",
-    "candidates",
-    "gradient",
-)  # settings of a protocol that a user may change alone
+OPTIONS = ("retries", "first_level", "candidates", "gradient")  # settings that a user may change alone
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ class Family:
     certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
-    solve_at_once : callable (X, class numbers, weights, Subproblems, sequence of Resolved, watch), or None
+    solve_at_once : callable (Subproblems, sequence of Resolved, watch), or None
         Solves all subproblems together for settings that differ in C; returns a list of Solved, None where it cannot.
     chosen : callable (`Solver`) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
-    train : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result, or None
+    train : callable (`fwsvm.solvers.fit.Checked`, Settings, Resolved, watch) -> Result, or None
         Trains in a way of its own, on samples say; None: `fit` trains on all rows.
     ridge : bool
         Whether 1 / C_i stands on the diagonal of the matrix that is minimised.

@@ -1,14 +1,28 @@
 """What a training run returns: the machine, its certificate, and what it cost."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.precomputed import is_given
 from fwsvm.scaling import Ranges
-from fwsvm.status import Status
+from fwsvm.solvers import certify
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters
+from fwsvm.status import Status, worst
+
+if TYPE_CHECKING:
+    from fwsvm.solvers.subproblems import Solved, Subproblems
+
+#: What a run by `auto` says that its time limit ended.
+NESTED = 'method="nested" is made for this: it returns the exact model of as many rows as the time allows.'
 
 
 @dataclass(frozen=True)
@@ -75,23 +89,23 @@ class Result:
     message: str
     settings: Mapping[str, Any]
     subproblems: int
-    objective: float
-    gap: float
-    relative_gap: float
-    gap_kind: str
-    certified: bool
-    primal: float
-    dual: float
-    support_vectors: int
-    iterations: int
-    steps: int
-    kernel_evaluations: int
-    cache_hit_rate: float
-    compile_seconds: float
-    train_seconds: float
-    check_seconds: float
+    objective: float = math.nan
+    gap: float = math.nan
+    relative_gap: float = math.nan
+    gap_kind: str = "none"
+    certified: bool = False
+    primal: float = math.nan
+    dual: float = math.nan
+    support_vectors: int = 0
+    iterations: int = 0
+    steps: int = 0
+    kernel_evaluations: int = 0
+    cache_hit_rate: float = math.nan
+    compile_seconds: float = 0.0
+    train_seconds: float = 0.0
+    check_seconds: float = 0.0
     trace: tuple[TracePoint, ...] = ()
-    gap_error: float = float("nan")
+    gap_error: float = math.nan
     solved: int = 1
     chosen: str = ""
     support: np.ndarray | None = None
@@ -123,3 +137,95 @@ class Result:
             self.model, ranges=ranges, labels=labels, feature_names=feature_names, zero_based=zero_based
         )
         return replace(self, model=model)
+
+
+def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> Result:
+    """Return the result of solved subproblems: one model, one certificate."""
+    parts = solved.parts
+    total = certify.summed([part.certified.outcome for part in parts])
+    counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
+    ended = [certify.status_of(part.status, part.certified.outcome) for part in parts]
+    lacking = ""
+    if unreached := len(problems) - len(parts):
+        ended.append(Status.TIME_LIMIT)
+        lacking = f"{unreached} of {len(problems)} subproblems were not reached."
+    if solved.interrupted:
+        ended.append(Status.INTERRUPTED)
+    if (status := worst(ended)) is Status.TIME_LIMIT and resolved.method.name == "auto":
+        lacking = f"{lacking} {NESTED}".strip()
+    model: KernelModel | LinearModel
+    if resolved.family.multiclass == "one-vs-one":
+        model, support = _kernel_model(problems, resolved, solved)
+        support_vectors = len(support)
+    else:
+        model, support = _linear_model(problems, resolved, solved), None
+        support_vectors = sum(part.support_vectors for part in parts)
+    requests, certificate = counters.column_requests, total._asdict()
+    del certificate["within"]
+    return Result(
+        model=model,
+        status=status,
+        message=certify.message(status, resolved.stop, total, lacking),
+        settings=resolved.as_columns(),
+        subproblems=len(problems),
+        certified=status is Status.CONVERGED,
+        **certificate,
+        support_vectors=support_vectors,
+        iterations=counters.iterations,
+        steps=counters.steps,
+        kernel_evaluations=counters.kernel_evaluations,
+        cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
+        compile_seconds=solved.compile_seconds + counters.compile_seconds,
+        train_seconds=solved.seconds,
+        check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),
+        trace=tuple(parts[0].trace) if len(problems) == 1 and parts else (),
+        solved=len(parts),
+        support=support,
+        chosen=", ".join(dict.fromkeys(part.method for part in parts if part.method)),
+    )
+
+
+def _kernel_model(
+    problems: "Subproblems", resolved: Resolved, solved: "Solved"
+) -> tuple[KernelModel, np.ndarray]:
+    """Return the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each.
+
+    Returns also the numbers of the support vectors, class by class and ascending in each.
+    """
+    codes, K = problems.codes, problems.K
+    coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(problems))
+    if solved.coefficients is not None and solved.biases is not None:
+        coefficients, biases = solved.coefficients.copy(), solved.biases.copy()
+    used = np.asarray(coefficients.any(axis=1))
+    for part in solved.parts:
+        (i, j), machine = problems.classes[part.number], part.certified.machine
+        if not isinstance(machine, Expansion):  # one of those that were solved together
+            continue
+        rows = part.rows[machine.rows]
+        used[rows] = True
+        first = codes[rows] == i
+        coefficients[rows[first], j - 1] = machine.coefficients[first]
+        coefficients[rows[~first], i] = machine.coefficients[~first]
+        biases[part.number] = machine.bias
+    support = np.flatnonzero(used)
+    support = support[np.argsort(codes[support], kind="stable")]
+    # a model does not keep the values of a precomputed kernel
+    name = resolved.kernel_name
+    kernel = kernel_family(name).checked() if is_given(name) else resolved.kernel
+    vectors, counts = (
+        problems.X[support].astype(np.float64, copy=False),
+        np.bincount(codes[support], minlength=K),
+    )
+    return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], biases), support
+
+
+def _linear_model(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> LinearModel:
+    """Return the hyperplanes; features that no row has weigh nothing."""
+    weights = np.zeros((len(problems), problems.X.shape[1]))
+    biases, places = np.zeros(len(weights)), slice(None) if problems.columns is None else problems.columns
+    for part in solved.parts:
+        machine = part.certified.machine
+        assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
+        weights[part.number, places], biases[part.number] = machine.weights, machine.bias
+    rule = resolved.rule
+    return LinearModel(problems.labels, weights, biases, rule.bias, {"loss": rule.loss.value})

@@ -3,8 +3,8 @@
 import functools
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -16,29 +16,43 @@ from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, reporter, solve
+from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Solver, WarmStart
-from fwsvm.solvers.tuning import WATCH_EVERY
+from fwsvm.solvers.warm_up import compile_runs
 from fwsvm.status import Status
 
 
+@dataclass
 class Subproblems:
-    """The two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest.
+    """Rows of K classes, and their two-class problems: pairs i < j with class i positive, or each class and the rest.
 
     Attributes
     ----------
+    X : ndarray, csr_array or RowSource, shape (m, n), the rows as the model has them
+    rows : ndarray, csr_array or RowSource, shape (m, k), the same as solvers read them: with the features that occur
+    columns : ndarray of int, shape (k,), the features of ``rows``; None for all
     codes : ndarray of int, shape (m,), class numbers
-    K : int
+    labels : tuple of str, of the classes
+    weights : ndarray of float64, shape (m,), all positive
+    scheme : {"one-vs-one", "one-vs-rest"}
     classes : list of pairs of int, the classes +1 and -1 of each problem, -1 for the rest
     """
 
-    def __init__(self, codes: np.ndarray, K: int, scheme: str) -> None:
-        self.codes, self.K = codes, K
+    X: Any
+    rows: Any
+    columns: np.ndarray | None
+    codes: np.ndarray
+    labels: tuple[str, ...]
+    weights: np.ndarray
+    scheme: str
+
+    def __post_init__(self) -> None:
+        K = self.K = len(self.labels)
+        self.in_pairs = K > 2 and self.scheme == "one-vs-one"
         self.classes = [(c, -1) for c in range(K if K > 2 else 1)]
-        if scheme == "one-vs-one":
+        if self.scheme == "one-vs-one":
             self.classes = list(combinations(range(K), 2))
-        self.in_pairs = K > 2 and scheme == "one-vs-one"
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -54,27 +68,31 @@ class Subproblems:
     def _members(self) -> list[np.ndarray]:
         return [np.flatnonzero(self.codes == c) for c in range(self.K)]
 
-    def rows(self, number: int, *, grouped: bool) -> np.ndarray:
-        """Return the rows of a problem, those of a pair in ascending order or ``grouped`` by class."""
-        if not self.in_pairs:
-            return np.arange(len(self.codes))
-        i, j = self.classes[number]
-        rows = np.concatenate([self._members[i], self._members[j]])
-        return rows if grouped else np.sort(rows)
+    @functools.cached_property
+    def compressed(self) -> Rows | RowSource:
+        """The rows in the form that simplex methods read: made once for all pairs."""
+        return self.rows if isinstance(self.rows, RowSource) else as_rows(self.rows)
 
-    def problem(
-        self, number: int, X: RowMatrix | Rows | RowSource, weights: np.ndarray, resolved: Resolved
-    ) -> tuple[Binary, np.ndarray]:
-        """Return a problem on rows X (m, n) with weights (m,), and the numbers of its rows among all."""
-        # simplex methods want the class +1 first, and copy rows that are in another order
-        rows = self.rows(number, grouped=bool(resolved.family.searches))
+    def problem(self, number: int, resolved: Resolved) -> tuple[Binary, np.ndarray]:
+        """Return a problem, and the numbers of its rows among all."""
+        simplex, stream = bool(resolved.family.searches), (resolved.seed, number)
+        X = self.compressed if simplex and self.in_pairs else self.rows
+        rows = np.arange(len(self.codes))
+        if self.in_pairs:
+            rows = np.concatenate([self._members[c] for c in self.classes[number]])
+            if (
+                not simplex
+            ):  # simplex methods want the class +1 first, and copy rows that are in another order
+                rows.sort()
+            X = _some(X, rows)
         y = np.where(self.codes[rows] == self.classes[number][0], 1.0, -1.0)
-        stream = resolved.seed, number
-        if len(rows) < X.shape[0]:
-            return Binary(_some(X, rows), y, resolved.C * weights[rows], stream), rows
-        alike = weights.strides == (0,)  # then one number stands for all
-        penalties = np.broadcast_to(resolved.C * weights[0], len(rows)) if alike else resolved.C * weights
-        return Binary(X, y, penalties, stream), rows
+        return Binary(X, y, self.penalties(rows, resolved.C), stream), rows
+
+    def penalties(self, rows: np.ndarray, C: float) -> np.ndarray:
+        """Return the penalties C_i of some rows, (s,)."""
+        if self.weights.strides == (0,):  # one number stands for all
+            return np.broadcast_to(C * self.weights[0], len(rows))
+        return np.asarray(C * self.weights[rows])
 
 
 def _some(X: RowMatrix | Rows | RowSource, which: np.ndarray) -> RowMatrix | Rows | RowSource:
@@ -114,114 +132,94 @@ class Solved:
 
 
 def solve_all(
-    X: RowMatrix | RowSource,
-    weights: np.ndarray,
     problems: Subproblems,
     resolved: Resolved,
     watch: Watch | None,
-    warm_starts: Mapping[int, WarmStart] | None = None,
+    starts: Mapping[int, WarmStart] | None = None,
     columns: ColumnStore | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Solved:
-    """Solve subproblems of rows X (m, n) with weights (m,), all unless numbers are given.
+    """Return the subproblems solved, all unless ``numbers`` are given.
 
-    ``warm_starts`` by number and ``columns`` are what earlier runs on the same rows came to. A single problem has all
+    ``starts`` by number and ``columns`` are what earlier runs on the same rows came to. A single problem has all
     threads; several are solved one a thread, the longest first. A subproblem's random numbers depend on its number
     alone, so its solution does not depend on who finds it, but for rounding where workers that share a budget of memory
     keep other kernel values. A time limit or an interrupt that ends one ends all; what was finished stays.
     """
+    if columns is None and numbers is None and not starts and (at_once := resolved.family.solve_at_once):
+        together: list[Solved] | None = at_once(problems, [resolved], watch)
+        if together:
+            return together[0]
+    compile_seconds = 0.0 if isinstance(problems.rows, RowSource) else compile_runs(resolved, problems.rows)
     wanted = np.arange(len(problems)) if numbers is None else np.asarray(numbers, dtype=np.int64)
     workers = min(len(wanted), resolved.threads)
     if workers > 1:
         threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
         resolved = replace(resolved, threads=threads, cache_mib=cache_mib)
-    clock, rows = Clock(), X
-    if len(problems) > 1 and resolved.family.searches and not isinstance(X, RowSource):
-        with clock.running():  # simplex methods read rows in this form: made once for all pairs
-            rows = as_rows(X)
     if columns is None and len(wanted) > 1:
         columns = ColumnStore(keeps_values=False)
     waiting = deque(wanted[np.argsort(-problems.sizes[wanted], kind="stable")].tolist())
-    work = _Work(rows, weights, problems, resolved, waiting, warm_starts or {}, columns)
-    clocks = [Clock(clock.seconds) for _ in range(workers)]
-    if workers == 1:
-        work.do(clocks[0], 0, watch)
-    elif workers:
-        _do_in_threads(work, clocks, watch)
-    interrupted = work.interrupted.is_set()
-    if interrupted and not work.parts:
-        raise KeyboardInterrupt
-    parts = sorted(work.parts, key=lambda part: part.number)
-    return Solved(parts, max(each.seconds for each in clocks), interrupted, work.next_starts)
+    parts: list[BinaryResult] = []
+    next_starts: dict[int, WarmStart] = {}
+    setup, halt = Clock(), threading.Event()
+    if workers > 1 and resolved.family.searches:
+        with setup.running():
+            _ = problems.compressed  # here, not in each of the workers
+    clocks = [Clock(setup.seconds) for _ in range(workers)]
 
-
-@dataclass
-class _Work:
-    """What the workers share: the numbers of problems that wait, and what was solved."""
-
-    rows: RowMatrix | Rows | RowSource
-    weights: np.ndarray
-    problems: Subproblems
-    resolved: Resolved
-    waiting: deque[int]
-    warm_starts: Mapping[int, WarmStart]
-    columns: ColumnStore | None
-    parts: list[BinaryResult] = field(default_factory=list)
-    next_starts: dict[int, WarmStart] = field(default_factory=dict)
-    interrupted: threading.Event = field(default_factory=threading.Event)
-
-    def do(self, clock: Clock, me: int, watch: Watch | None) -> None:
+    def work(me: int) -> None:
         """Solve the problems that wait, until there are none, or the time is over."""
-        columns, total, limit = self.columns, len(self.problems), self.resolved.time_limit
-        report = watch and reporter(self.resolved, clock, self.parts, total, watch)
+        clock = clocks[me]
+        report = reporter(resolved, clock, parts, len(problems), watch)
 
         def look(solver: Solver) -> None:
-            if report is not None:
-                report(solver)
-            if self.interrupted.is_set():
+            report(solver)
+            if halt.is_set():
                 raise KeyboardInterrupt
 
-        try:
-            while not self.interrupted.is_set():
+        while not halt.is_set():
+            try:
+                number = waiting.popleft()
+            except IndexError:
+                return
+            with clock.running():
+                problem, rows = problems.problem(number, resolved)
+            place = None if columns is None else columns.of(number if columns.keeps_values else me)
+            start = (starts or {}).get(number)
+            part, after = solve(
+                problem, rows, number, resolved, clock, look, start, place, traced=len(problems) == 1
+            )
+            parts.append(part)
+            if after is not None:
+                next_starts[number] = after
+            if part.status is Status.INTERRUPTED:
+                halt.set()
+            elif clock.seconds >= (resolved.time_limit or np.inf):
+                return
+
+    interrupted = _do(work, workers, halt)
+    if interrupted and not parts:
+        raise KeyboardInterrupt
+    parts.sort(key=lambda part: part.number)
+    interrupted = interrupted or any(part.status is Status.INTERRUPTED for part in parts)
+    seconds = max((clock.seconds for clock in clocks), default=0.0)
+    return Solved(parts, seconds, interrupted, next_starts, compile_seconds=compile_seconds)
+
+
+def _do(work: Callable[[int], None], workers: int, halt: threading.Event) -> bool:
+    """Let so many workers do the work, until ``halt`` is set; return whether Ctrl-C ended it."""
+    try:
+        if workers == 1:
+            work(0)
+        elif workers:
+            with ThreadPoolExecutor(workers, thread_name_prefix="fwsvm") as pool:
+                futures = [pool.submit(work, me) for me in range(workers)]
                 try:
-                    number = self.waiting.popleft()
-                except IndexError:
-                    return
-                with clock.running():
-                    problem, rows = self.problems.problem(number, self.rows, self.weights, self.resolved)
-                place = None if columns is None else columns.of(number if columns.keeps_values else me)
-                start = self.warm_starts.get(number)
-                part, next_start = solve(
-                    problem, rows, number, self.resolved, clock, look, start, place, traced=total == 1
-                )
-                self.parts.append(part)
-                if next_start is not None:
-                    self.next_starts[number] = next_start
-                if part.status is Status.INTERRUPTED:
-                    self.interrupted.set()
-                elif limit is not None and clock.seconds >= limit:
-                    return
-        except KeyboardInterrupt:  # while a problem was set up
-            self.interrupted.set()
-        except BaseException:
-            self.interrupted.set()
-            raise
-
-
-def _do_in_threads(work: _Work, clocks: Sequence[Clock], watch: Watch | None) -> None:
-    """Let a worker for each clock do the work; here interrupts arrive, and what the workers said last is told."""
-    said: deque[Progress] = deque(maxlen=1)
-    with ThreadPoolExecutor(len(clocks), thread_name_prefix="fwsvm") as pool:
-        futures: list[Any] = [
-            pool.submit(work.do, clock, me, watch and said.append) for me, clock in enumerate(clocks)
-        ]
-        try:
-            while wait(futures, WATCH_EVERY).not_done:
-                if watch is not None and said:
-                    watch(said.pop())
-        except BaseException as error:
-            work.interrupted.set()
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-    for future in futures:
-        future.result()
+                    wait(futures, return_when=FIRST_EXCEPTION)
+                finally:
+                    halt.set()
+            for future in futures:
+                future.result()
+    except KeyboardInterrupt:
+        return True
+    return False

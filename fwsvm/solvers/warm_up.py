@@ -102,14 +102,14 @@ def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
         resolved.protocol,
         resolved.stop,
     )
-    found = layouts(X)
+    found: list[tuple[int, Any]] = [(gaps, None) for gaps in layouts(X)]
     if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
-        return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
-    return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
+        found = [(0, X.dtype)]
+    return sum(once(("runs", *layout, *kinds), partial(_run, resolved, *layout)) for layout in found)
 
 
 @np.errstate(all="ignore")  # a kernel for small values may overflow here
-def _run(resolved: Resolved, gaps: int, mapped: np.dtype | None = None) -> None:
+def _run(resolved: Resolved, gaps: int, mapped: np.dtype | None) -> None:
     """Run the method on a tiny problem, and compute its certificate."""
     problem = tiny_problem(gaps, mapped)
     solver = resolved.family.start(problem, resolved.rule, resolved)

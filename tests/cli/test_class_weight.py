@@ -97,10 +97,10 @@ def test_a_row_and_its_identity_name_the_weights(file):
         (["balanced", "1=2"], "--class-weight balanced weighs all classes"),
         (["1=2", "1=3"], "gives class '1' two weights"),
         (["1=2", "1.0=3"], "class '1' has two weights"),
-        (["1=heavy"], "the weight of class '1' must be a float, not 'heavy'"),
+        (["1=heavy"], "the weight of class '1' must be a finite number, not 'heavy'"),
         (["1=-1"], "the weight of class '1' must not be negative"),
         (["1=inf"], "the weight of class '1' must be a finite number"),
-        (["7=2"], "class_weight names '7', which is no class; the classes are '1', '2', '3'"),
+        (["7=2"], "names '7', which is no class; the classes are '1', '2', '3'"),
     ],
 )
 def test_weights_that_make_no_sense_are_refused(file, words, why):

@@ -68,7 +68,7 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
         ("-m avsf --search sampled", "search means nothing to avsf"),
         ("-m pegasos --protocol paper", "protocol means nothing to pegasos"),
         ("-m fw --protocol paper --search full --retries 1", "retries means nothing to full search"),
-        ("--candidates foo", "candidates must be uniform or outside or balanced, not 'foo'"),
+        ("--candidates foo", "candidates must be one of uniform, outside, balanced, not 'foo'"),
         ("-m mfw --gradient kept", "gradient means nothing to full search"),
         ("-m mfw --search sampled --candidates balanced", "candidates means nothing to mfw"),
         ("--kernel rbf --degree 5", "degree means nothing to the rbf kernel"),

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import warnings
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -22,8 +21,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fwsvm
 from fwsvm.estimators import DualCoordinateSVC, FrankWolfeSVC, StochasticSVC
-from fwsvm.solvers import FAMILIES, METHODS
-from tests import naive
 
 EVERY = [kind(random_state=0) for kind in (FrankWolfeSVC, DualCoordinateSVC, StochasticSVC)]
 KERNEL = [FrankWolfeSVC(random_state=0), StochasticSVC(random_state=0)]
@@ -38,11 +35,6 @@ X2, Y2 = X[TWO], Y3[TWO]
 
 def named(estimators):
     return pytest.mark.parametrize("estimator", estimators, ids=lambda e: type(e).__name__)
-
-
-EXACT = [
-    name for name, method in METHODS.items() if FAMILIES[method.family].problem == FAMILIES["simplex"].problem
-]
 
 
 ONE_ROW = "the check leaves a class one row, which cannot be both trained on and held out"
@@ -82,41 +74,6 @@ def test_two_classes_are_scikit_learns_way_round(estimator):
     assert fitted.score(X2, Y2) > 0.85
     assert (fwsvm.predict(fitted.result_, X2) == fitted.predict(X2)).all()
     assert fitted.result_.certified
-
-
-@named(EVERY)
-def test_dense_and_sparse_rows_are_the_same_rows(estimator):
-    given = {"gamma": 0.1} if "gamma" in estimator.get_params() else {}
-    dense = clone(estimator).set_params(random_state=0, **given).fit(X, Y3)
-    thin = clone(estimator).set_params(random_state=0, **given).fit(sparse.csr_array(X), Y3)
-    assert dense.result_.objective == thin.result_.objective
-    assert np.allclose(dense.decision_function(X), thin.decision_function(sparse.csc_array(X)), rtol=1e-12)
-
-
-@pytest.fixture(scope="module")
-def optimum():
-    """Return the least objective, and decision values of the machines of pairs there, from the definitions."""
-    total, decision = 0.0, []
-    for first, second in combinations(sorted(set(Y3)), 2):
-        rows = X[np.isin(Y3, (first, second))]
-        y = np.where(Y3[np.isin(Y3, (first, second))] == first, 1.0, -1.0)
-        extended = naive.extended(naive.gram("rbf", rows, rows, 0.1), y, 1.0)
-        best = naive.simplex_optimum(extended)
-        objective = float(best @ extended @ best)
-        weights = y * best / objective
-        total += objective
-        decision.append((naive.gram("rbf", X, rows, 0.1) + 1.0) @ weights)
-    return total, np.column_stack(decision)
-
-
-@pytest.mark.parametrize("method", EXACT)
-def test_every_exact_kernel_method_comes_to_the_optimum(method, optimum):
-    assert {"auto", "swap-2o", "newton", "chunking", "swap", "mfw", "fw", "cvm"} <= set(EXACT)
-    least, decision = optimum
-    fitted = FrankWolfeSVC(method=method, C=1.0, gamma=0.1, tol=1e-4, random_state=0).fit(X, Y3)
-    assert fitted.result_.certified
-    assert least * (1 - 1e-9) <= fitted.result_.objective <= least + fitted.result_.gap * (1 + 1e-9)
-    assert np.allclose(fitted.result_.model.decision(X), decision, atol=0.05)
 
 
 @named(KERNEL)
@@ -178,28 +135,11 @@ def test_class_weights_are_sample_weights(estimator):
     assert (by_class.predict(X2) == "ant").sum() > (plain.predict(X2) == "ant").sum()
 
 
-@named(WEIGHTED)
-def test_a_weight_is_a_row_given_so_often(estimator):
-    weights = np.arange(len(X)) % 3
-    weighted = clone(estimator).fit(X, Y3, sample_weight=weights)
-    repeated = clone(estimator).fit(X.repeat(weights, axis=0), Y3.repeat(weights))
-    assert weighted.result_.certified
-    assert weighted.result_.objective == pytest.approx(repeated.result_.objective, rel=1e-7)
-    assert np.allclose(weighted.decision_function(X), repeated.decision_function(X), atol=2e-3)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_words_for_gamma_are_scikit_learns_numbers(form):
     for word, value in (("scale", 1 / (6 * X2.var())), ("auto", 1 / 6)):
         fitted = FrankWolfeSVC(gamma=word).fit(form(X2), Y2)
         assert fitted.result_.settings["gamma"] == pytest.approx(value)
-
-
-HOSTILE = [None, 0, -1, 1.5, 10**400, float("nan"), "", "balanced", {"ant": -1}, np.ones(3)]
-MORE_HOSTILE = [
-    True, False, 1, 2.5, float("inf"), 1e-320, 1e308, 1j, "auto", "scale", "1", "sigmoid", "precomputed", "l2", [], {},
-    {"ant": "x"}, {"dog": 1}, {1: 2}, (1,), np.array(1.0), np.int64(2), np.float32(0.5), object(), b"rbf",
-]  # fmt: skip
 
 
 @named(KERNEL)
@@ -228,33 +168,6 @@ def test_support_numbers_the_rows_of_fit(labels):
         if kernel == "rbf":
             assert (rows[fitted.support_] == fitted.support_vectors_).all()
     assert not hasattr(FrankWolfeSVC(), "support_")
-
-
-MASK = np.arange(len(X)) % 5 == 0
-MASKED = np.ma.masked_array(X, mask=np.repeat(MASK[:, None], 6, axis=1))
-
-
-@pytest.mark.parametrize(
-    ("fit", "sentence"),
-    [
-        (lambda: FrankWolfeSVC().fit(MASKED, Y3), "rows have masked values"),
-        (lambda: FrankWolfeSVC().fit(X, np.ma.masked_array(MASK, mask=MASK)), "labels have masked values"),
-        (
-            lambda: FrankWolfeSVC().fit(X, Y3, np.ma.masked_array(MASK, mask=MASK)),
-            "sample_weight have masked",
-        ),
-        (lambda: FrankWolfeSVC().fit(X, Y3, np.ones(len(X)) * 1j), "(?i)complex"),
-        (lambda: FrankWolfeSVC().fit(sparse.csr_array(X * 1j), Y3), "(?i)complex"),
-        (lambda: FrankWolfeSVC(kernel=lambda A, B: A @ B.T + 0j).fit(X, Y3), "(?i)complex"),
-        (lambda: FrankWolfeSVC().fit(X, Y3).predict(MASKED), "rows have masked values"),
-        (lambda: FrankWolfeSVC().fit(X, Y3).predict(X * 1j), "(?i)complex"),
-        (lambda: FrankWolfeSVC().fit(X, np.where(MASK, "a", MASK.astype(object))), "of the types bool, str"),
-        (lambda: FrankWolfeSVC().fit(X, X[:, 0]), "continuous"),
-    ],
-)
-def test_parts_of_the_input_are_not_dropped(fit, sentence):
-    with pytest.raises((ValueError, TypeError), match=sentence):
-        fit()
 
 
 def test_the_stochastic_machine_has_no_weights():
@@ -303,12 +216,6 @@ def test_warnings_name_the_users_line(kind):
         kind(max_iter=1, tol=1e-9).fit(rows, labels)
     assert {one.category for one in said} == {UserWarning, ConvergenceWarning}
     assert {one.filename for one in said} == {__file__}
-
-
-def test_minus_one_visits_rows_without_limit():
-    hard = DualCoordinateSVC(1e4, scale="[0,1]", max_iter=-1).fit(*load_breast_cancer(return_X_y=True))
-    assert hard.result_.certified
-    assert hard.n_iter_ > 1000 * 569
 
 
 def test_ctrl_c_ends_a_search_and_not_one_fit_only(monkeypatch):

@@ -61,11 +61,9 @@ def test_probabilities_are_there_only_where_they_were_asked_for():
         plain.set_params(probability=True).predict_proba(X)
     with pytest.raises(NotFittedError):
         FrankWolfeSVC(probability=True).predict_proba(X)
-    with pytest.raises(ValueError, match="probability is True or False, not 'yes'"):
-        FrankWolfeSVC(probability="yes").fit(X, Y3)
     with pytest.raises(UsageError, match="in Python with probability=True"):
         fwsvm.predict(plain.result_, X, probability=True)
-    with pytest.raises(UsageError, match="--probability is for kernel methods, and avsf"):
+    with pytest.raises(UsageError, match="probability=True is for kernel methods, and avsf"):
         fwsvm.train(X, Y3, method="avsf", probability=True)
 
 

@@ -50,7 +50,7 @@ def test_a_model_keeps_its_parameter_and_is_refused_without_the_package(folder, 
     without = python(tmp_path, "-m", "fwsvm", "predict", "machine", "wdbc")
     assert without.returncode == 3
     assert "kernel_type is 'rational', a kernel that fwsvm does not have" in without.stderr
-    wrong = {"200": "1 to 100", '"x"': "must be a int", "null": "power"}
+    wrong = {"200": "1 to 100", '"x"': "must be a whole number", "null": "power"}
     for number, power in enumerate(wrong):
         (folder / f"wrong{number}").write_text(machine.replace('{"power": 2}', f'{{"power": {power}}}'))
     told = several(folder, *(["predict", f"wrong{number}", "wdbc"] for number in range(len(wrong))))

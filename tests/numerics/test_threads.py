@@ -29,7 +29,7 @@ def _three_before_and_after():
 
 
 def test_a_fit_leaves_blas_one_thread(monkeypatch):
-    module, seen = importlib.import_module("fwsvm.solvers.training"), []
+    module, seen = importlib.import_module("fwsvm.solvers.fit"), []
     solve_all = module.solve_all
 
     def looked(*given):

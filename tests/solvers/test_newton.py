@@ -74,7 +74,7 @@ def test_what_newton_cannot_do_is_said():
     with pytest.raises(UsageError, match="search of newton must be full, not 'sampled'"):
         train(X, codes, 1.0, search="sampled")
     many = np.random.default_rng(0).normal(size=(1200, 4))
-    with pytest.raises(UsageError, match=r"newton has .* active rows and needs .* --cache-mb allows 1;"):
+    with pytest.raises(UsageError, match=r"newton has .* active rows and needs .* cache_mib allows 1;"):
         train(many, np.arange(1200) % 2, 1e3, cache_mib=1)
 
 

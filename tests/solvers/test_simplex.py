@@ -225,7 +225,7 @@ def test_candidates_of_each_kind_lead_to_the_optimum(candidates):
         ("cvm", {"parameters": {"inner": -1.0}}, "cvm needs inner or inner_share"),
         ("cvm", {"parameters": {"inner": 1e-3, "inner_share": 0.1}}, "cvm needs inner or inner_share"),
         ("swap", {"retries": 0}, "retries"),
-        ("swap", {"first_level": 0.0}, "first-level"),
+        ("swap", {"first_level": 0.0}, "first_level"),
         ("swap", {"candidates": "all"}, "candidates"),
         ("swap", {"gradient": "recomputed"}, "gradient"),
         ("swap", {"protocol": "003"}, "protocol"),

@@ -148,7 +148,7 @@ def test_constants_that_make_no_sense_are_refused(method, given, words):
 
 
 def test_wolfe_says_when_its_matrix_does_not_fit():
-    with pytest.raises(UsageError, match="600 rows, 1 MiB, but cache-mb is 1"):
+    with pytest.raises(UsageError, match="600 rows, 1 MiB, but cache_mib is 1"):
         train("wolfe", *drawn(600), cache_mib=1)
 
 

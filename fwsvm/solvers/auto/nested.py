@@ -20,8 +20,9 @@ from fwsvm.errors import FwsvmError
 from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, method, register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.result import Result, SampleFacts
+from fwsvm.solvers.result import Result, SampleFacts, result_of
 from fwsvm.solvers.solver import WarmStart
+from fwsvm.solvers.subproblems import solve_all
 from fwsvm.solvers.tuning import LARGEST_JUMP, SAFE_SHARE, SMALLEST_JUMP
 from fwsvm.status import Status
 
@@ -47,18 +48,11 @@ class Nested(NamedTuple):
     first: int = 4096
 
 
-def train_nested(
-    X: Any,
-    codes: np.ndarray,
-    classes: tuple[str, ...],
-    weights: np.ndarray,
-    settings: Settings,
-    resolved: Resolved,
-    watch: Any,
-) -> Result:
+def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: Any) -> Result:
     """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
-    from fwsvm.solvers.training import prepare, result_of
+    from fwsvm.solvers.fit import prepare
 
+    X, codes, weights, classes = checked.X, checked.codes, checked.weights, checked.labels
     m, order = len(codes), nested_order(codes, resolved.seed)
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: Mapping[int, WarmStart] = {}
@@ -70,10 +64,10 @@ def train_nested(
         started = perf_counter()
         try:
             some = X[rows] if len(rows) < m else X
-            solved = (training := prepare(some, codes[rows], classes, one, weights[rows])).solved(
-                watch, starts
-            )
-            result = result_of(training, solved)
+            sample = checked._replace(X=some, codes=codes[rows], weights=weights[rows])
+            problems, one = prepare(sample, one)
+            solved = solve_all(problems, one, watch, starts)
+            result = result_of(problems, one, solved)
         except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
             if found is None:
                 raise
@@ -152,7 +146,7 @@ def _warm_starts(solved: Any, problems: int, rows: np.ndarray, larger: np.ndarra
     """Return where the run on a larger sample starts: for two classes at the weights of this one."""
     if problems > 1:
         return {}
-    machine = solved.parts[0].machine
+    machine = solved.parts[0].certified.machine
     place = np.empty(int(larger.max()) + 1, np.int64)
     place[larger] = np.arange(len(larger))
     weights = np.zeros(len(larger))
@@ -171,6 +165,7 @@ def _of_sample(result: Result, sample: SampleFacts, status: Status, why: str) ->
         result,
         status=status,
         sample=sample,
+        support=None,
         message=said.strip(),
         chosen=f"{result.chosen}, sample of {sample.rows:,} rows",
     )

@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, no_dense_tiles, pack_range
 from fwsvm.kernels.distances import cancels, value_error
@@ -35,12 +34,12 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
-from fwsvm.solvers.warm_up import compile_runs, layouts, once, tiny_problem
+from fwsvm.solvers.warm_up import layouts, once, tiny_problem
 from fwsvm.status import Status
 
 
 class PairBatch:
-    """Pairs of classes of rows X (m, n) with weights (m,), and what they came to for each of the settings.
+    """Pairs of classes, and what they came to for each of the settings.
 
     Of at most ``whole`` rows all kernel values are computed at first.
 
@@ -52,9 +51,7 @@ class PairBatch:
 
     def __init__(
         self,
-        X: RowMatrix,
         problems: Subproblems,
-        weights: np.ndarray,
         numbers: np.ndarray,
         settings: Sequence[Resolved],
         whole: int,
@@ -65,7 +62,7 @@ class PairBatch:
         counts[pairs[numbers]] = np.bincount(codes, minlength=problems.K)[pairs[numbers]]
         order = np.argsort(codes, kind="stable")
         self.order = order[counts[codes[order]] > 0]
-        rows, starts = some_rows(as_rows(X), self.order), np.concatenate([[0], np.cumsum(counts)])
+        rows, starts = some_rows(as_rows(problems.rows), self.order), np.concatenate([[0], np.cumsum(counts)])
         m, (own, itself) = rows.height, own_terms_and_values(kernel, rows)
         self.threads, self.evaluations, places = self.resolved.threads, 0, starts[:-1].copy()
         dense, tiles = m > whole and is_dense(rows), no_dense_tiles(rows)
@@ -89,7 +86,7 @@ class PairBatch:
             kernel,
             starts,
             pairs,
-            weights[self.order],
+            problems.weights[self.order],
             rows,
             own,
             itself,
@@ -167,13 +164,9 @@ class PairBatch:
 
 
 def solve_at_once(
-    X: RowMatrix,
-    weights: np.ndarray,
-    problems: Subproblems,
-    settings: Sequence[Resolved],
-    watch: Watch | None,
+    problems: Subproblems, settings: Sequence[Resolved], watch: Watch | None
 ) -> list[Solved] | None:
-    """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
+    """Solve the pairs of classes; None where there is one pair, or none is small.
 
     Pairs of `Auto.fewest` rows or more, and those that are not done after as many steps as Newton steps would be
     cheaper than, are solved by runs of their own.
@@ -182,7 +175,7 @@ def solve_at_once(
     not all pairs are small. The seconds are shared out by the steps of each. An interrupt leaves nothing of
     several.
     """
-    resolved, several = settings[0], len(settings) > 1
+    X, resolved, several = problems.rows, settings[0], len(settings) > 1
     small = _small(X.shape[0], problems, settings)
     if small is None:
         return None
@@ -197,7 +190,7 @@ def solve_at_once(
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
-        batch = PairBatch(X, problems, weights, small, settings, whole)
+        batch = PairBatch(problems, small, settings, whole)
     begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)
     over = interrupted or (resolved.time_limit is not None and clock.seconds >= resolved.time_limit)
     status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
@@ -215,7 +208,7 @@ def solve_at_once(
                 starts = {n: start for n in left if n in parts and (start := batch.start(k, n))}
             rest = replace(each, time_limit=time_left(each.time_limit, shares[k] * clock.seconds))
             known, done = {**next_starts, **starts}, len(problems) - len(left)
-            more = _by_runs(X, weights, problems, rest, watch, known, columns, left, done)
+            more = _by_runs(problems, rest, watch, known, columns, left, done)
             next_starts = more.warm_starts
         for part in more.parts:
             if part.number in parts:
@@ -263,8 +256,6 @@ def _solve_in_shares(
 
 
 def _by_runs(
-    X: RowMatrix,
-    weights: np.ndarray,
     problems: Subproblems,
     resolved: Resolved,
     watch: Watch | None,
@@ -276,15 +267,14 @@ def _by_runs(
     """Return the pairs ``left`` solved by runs of their own, beside ``done`` pairs."""
     told = watch and (lambda progress: watch(progress._replace(subproblem=progress.subproblem + done)))
     try:
-        compile_seconds = compile_runs(resolved, X)
-        more = solve_all(X, weights, problems, resolved, told, starts, columns, left)
+        more = solve_all(problems, resolved, told, starts, columns, left)
     except KeyboardInterrupt:
         if columns is not None or not done:
             raise
         return Solved([], 0.0, interrupted=True)
     if columns is not None and more.interrupted:
         raise KeyboardInterrupt
-    return replace(more, compile_seconds=compile_seconds)
+    return more
 
 
 def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.ndarray | None:
@@ -307,5 +297,6 @@ def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.nd
 
 def _compile(resolved: Resolved, gaps: int, whole: int) -> None:
     """Solve a tiny problem of three classes, dense or with features that no row has."""
-    X, problems = tiny_problem(gaps).X, Subproblems(np.arange(24) % 3, 3, "one-vs-one")
-    PairBatch(X, problems, np.ones(24), np.arange(3), [resolved], whole).solve(np.arange(3))
+    X, codes, classes = tiny_problem(gaps).X, np.arange(24) % 3, ("0", "1", "2")
+    problems = Subproblems(X, X, None, codes, classes, np.ones(24), "one-vs-one")
+    PairBatch(problems, np.arange(3), [resolved], whole).solve(np.arange(3))

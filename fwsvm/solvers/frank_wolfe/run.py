@@ -25,6 +25,7 @@ from fwsvm.problems.simplex_qp import (
     gradient_by_columns,
     simplex_qp,
 )
+from fwsvm.settings import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.engine import advance, plain, settle
@@ -55,7 +56,6 @@ from fwsvm.solvers.frank_wolfe.state import (
     largest_gap,
     stopping_line,
 )
-from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import CHECK_COST, FIRST_ROOM, MARGIN, SINGLE_TOLERATED

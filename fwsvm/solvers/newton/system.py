@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from fwsvm import phases
-from fwsvm.errors import UsageError
+from fwsvm.errors import SettingError
 from fwsvm.kernels.column_cache import ColumnCache
 from fwsvm.solvers.newton.factor import BorderedFactor, CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
@@ -48,7 +48,7 @@ class ActiveSetSystem:
 
         Raises
         ------
-        UsageError
+        SettingError
             It does not fit in what the run was given.
         """
         m, itemsize = len(self.ridge), self.lines.dtype.itemsize
@@ -56,8 +56,8 @@ class ActiveSetSystem:
             active * itemsize * m + 14 * active * active
         )  # a factor in double precision, and a border beside it
         if needed > resolved.cache_bytes or active > self.lines.most:
-            raise UsageError(
-                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
+            raise SettingError(
+                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where cache_mib allows "
                 f"{resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
             )
 

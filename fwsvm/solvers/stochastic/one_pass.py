@@ -132,14 +132,6 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
         settings=resolved.as_columns(),
         subproblems=pairs,
         solved=pairs,
-        support_vectors=0,
-        iterations=0,
-        steps=0,
-        kernel_evaluations=0,
-        cache_hit_rate=math.nan,
-        compile_seconds=0.0,
-        train_seconds=0.0,
-        check_seconds=0.0,
         **UNPROVEN,
     )
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._memory import MIB
-from fwsvm.errors import UsageError
+from fwsvm.errors import SettingError
 from fwsvm.kernels.sparse_tiles import kernel_matrix
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import add_lines
@@ -56,8 +56,8 @@ class WolfeRun(StochasticRun):
         m, every = self.m, np.arange(self.m)
         needed = m * m * np.dtype(self.dtype).itemsize
         if needed > resolved.cache_bytes:
-            raise UsageError(
-                f"wolfe keeps the kernel matrix of all {m} rows, {needed // MIB} MiB, but cache-mb is "
+            raise SettingError(
+                f"wolfe keeps the kernel matrix of all {m} rows, {needed // MIB} MiB, but cache_mib is "
                 f"{resolved.cache_mib}; raise it, take fewer rows (fwsvm subset), or use scs, which samples"
             )
         Q: np.ndarray = np.empty((m, m), self.dtype)
