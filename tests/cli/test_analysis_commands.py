@@ -140,7 +140,9 @@ def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     words = ("--figure", "series", "--measure", "time", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
     result = run("plot", folder, *words)
     assert result.exit_code == 0
-    assert {path.name for path in tmp_path.iterdir()} == {f"series-time.{form}" for form in ("pdf", "png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"series-time.{form}" for form in ("pdf", "png", "svg")
+    }
     assert str(tmp_path / "series-time.svg") in result.output
     assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
 

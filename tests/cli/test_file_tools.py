@@ -291,14 +291,6 @@ def test_summary(tmp_path):
     assert max(map(len, printed.replace(str(path), "").split("\n"))) <= 80
 
 
-@pytest.mark.parametrize("command", ["scale", "check", "summary"])
-def test_errors_are_one_line_with_exit_code_3(tmp_path, command):
-    for path in (tmp_path, tmp_path / "absent"):
-        said = done(command, path, code=3).stderr
-        assert said.startswith("fwsvm: ")
-        assert said.count("\n") == 1
-
-
 @pytest.mark.parametrize("command", ["summary", "scale", "check", "subset"])
 def test_what_is_neither_file_nor_name_is_said(command):
     size = [5] if command == "subset" else []

@@ -262,7 +262,6 @@ def test_an_entry_may_have_a_test_file_and_a_label_column(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "code", "said"),
     [
-        (QUICK + "# \0\n", (), 2, "trial.yaml: not YAML: unacceptable character"),
         (
             QUICK + "tolerence: 1\n",
             (),

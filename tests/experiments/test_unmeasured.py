@@ -56,7 +56,6 @@ def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
     assert (row["train_accuracy"], row["test_accuracy"], row["predict_seconds"]) == (None, None, None)
     for which in ("training", "test"):
         assert f" The {which} accuracy could not be computed: {why}" in row["message"]
-    assert "training not computed: the status says why" in " ".join(done.stderr.split())
     assert model_files.read(tmp_path / "m").support.shape[0] > 0
 
 
