@@ -46,25 +46,6 @@ def test_libsvm_predicts_the_same_from_our_kernel_machines(tmp_path, kernel, cla
     np.testing.assert_allclose(model.decision(X), decided, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "K"),
-    [
-        ("-t 0", 3),
-        ("-t 1 -d 4 -r 2 -g 0.1", 2),
-        ("-t 2 -g 0.3", 3),
-        ("-s 1", 2),  # with three classes nu-SVC's decision values overrun the buffer of LIBSVM's own wrapper
-    ],
-)
-def test_we_predict_the_same_from_the_machines_of_libsvm(tmp_path, options, K):
-    svm = pytest.importorskip("libsvm.svmutil")
-    X, Z, y = trained.rows(60).toarray(), trained.rows(50, seed=2), np.arange(60) % K * 2.0 - 1.0
-    svm.svm_save_model(str(tmp_path / "m"), svm.svm_train(y, X, f"{options} -q"))
-    said, _, decided = svm.svm_predict([], Z.toarray(), svm.svm_load_model(str(tmp_path / "m")), "-q")
-    model = model_files.read(tmp_path / "m")
-    assert labels(model, Z) == [str(int(label)) for label in said]
-    np.testing.assert_allclose(model.decision(Z), decided, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("bias_feature", [0.0, 1.0, 2.5])
 @pytest.mark.parametrize("classes", [("1", "-1"), ("7", "-3", "0")])
 def test_liblinear_predicts_the_same_from_our_linear_machines(tmp_path, classes, bias_feature):
@@ -76,19 +57,6 @@ def test_liblinear_predicts_the_same_from_our_linear_machines(tmp_path, classes,
     np.testing.assert_allclose(
         model.decision(X), np.array(decided)[:, : len(model.weights)], rtol=1e-12, atol=1e-12
     )
-
-
-@pytest.mark.parametrize("options", ["-s 0", "-s 2", "-s 3 -B 1", "-s 3 -B 0", "-s 4 -B 2", "-s 5"])
-@pytest.mark.parametrize("K", [2, 3])
-def test_we_predict_the_same_from_the_machines_of_liblinear(tmp_path, options, K):
-    linear = pytest.importorskip("liblinear.liblinearutil")
-    X, Z, y = trained.rows(60).toarray(), trained.rows(50, seed=2), np.arange(60) % K * 2.0 - 1.0
-    linear.save_model(str(tmp_path / "m"), linear.train(y, X, f"{options} -q"))
-    said, _, decided = linear.predict([], Z.toarray(), linear.load_model(str(tmp_path / "m")), "-q")
-    model = model_files.read(tmp_path / "m")
-    assert labels(model, Z) == [str(int(label)) for label in said]
-    ours = model.decision(Z)
-    np.testing.assert_allclose(ours, np.array(decided)[:, : ours.shape[1]], rtol=1e-12, atol=1e-12)
 
 
 def test_two_classes_by_crammer_and_singer_have_the_larger_of_two_values(tmp_path):

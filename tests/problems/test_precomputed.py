@@ -8,12 +8,6 @@ from scipy import sparse
 
 import fwsvm
 from fwsvm.errors import DataError, UsageError
-from fwsvm.kernels.column_cache import column_cache, compute
-from fwsvm.kernels.kernel import self_values
-from fwsvm.kernels.precomputed import Precomputed
-from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sparse_tiles import kernel_matrix
-from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import model_files, precomputed
 from fwsvm.problems.machines import KernelModel
 
@@ -23,25 +17,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 def gram(rng, m, n=4):
     A = rng.normal(size=(m, n))
     return A @ A.T
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_values_are_the_entries_of_the_matrix_by_every_way(dtype):
-    rng = np.random.default_rng(0)
-    K = gram(rng, 75)
-    kernel, rows = Precomputed(K), as_rows(np.arange(1.0, 76.0)[:, None], dtype)
-    every, found = np.arange(75), np.empty((75, 75), dtype)
-    kernel_matrix(kernel, rows, every, every, found)
-    assert (found == K.astype(dtype)).all()
-    assert (self_values(kernel, rows) == np.diagonal(K)).all()
-    columns = column_cache(kernel, rows, 1 << 20)
-    compute(columns, np.array([3, 70, 9], np.int32), np.ones(75))
-    assert (columns.cached[columns.slot_of[70]] == K[70].astype(dtype)).all()
-    weights = rng.normal(size=(5, 2))
-    sums = weighted_sums(kernel, rows, np.array([1, 8, 60, 61, 62]), weights, rows)
-    np.testing.assert_allclose(
-        sums, K[:, [1, 8, 60, 61, 62]] @ weights, rtol=100 * np.finfo(dtype).eps, atol=1e-4
-    )
 
 
 @settings(max_examples=60)
