@@ -111,16 +111,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     assert formats.read_file(path, loader_of(path))[0].rows == 61
 
 
-@pytest.mark.parametrize("broken", ["1 2:x\n", "nan 1:1\n", "1 2:1 1:1\n", "1 1:1e999999\n", "1:1\n"])
-@pytest.mark.parametrize("before", ["numbers.svm", "names.svm"])
-def test_errors_name_the_line_of_the_file(before: str, broken: str, cache: Path, tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    path.write_text(FILES[before] + broken + FILES["numbers.svm"])
-    with pytest.raises(DataError, match="rows:61: "):
-        formats.read_file(path, loader_of(path))
-    assert not list((cache / "parsed").iterdir())
-
-
 def test_rows_to_predict_come_in_pieces_with_or_without_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text("1:2 2:1\n" * 40)

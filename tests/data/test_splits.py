@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import splits
@@ -43,21 +41,6 @@ def test_the_order_is_fixed_for_ever() -> None:
 def test_an_empty_part_is_refused(rule: dict[str, float]) -> None:
     with pytest.raises(DataError, match="cannot draw"):
         splits.split(numbered(5), rule, 0)
-
-
-values = st.floats(-1e3, 1e3).map(lambda v: float(np.float32(v)))
-
-
-@given(arrays(float, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=values | st.just(0.0)))
-def test_scaled_training_rows_span_the_interval_dense_as_sparse(X: np.ndarray) -> None:
-    for how, (lower, upper) in scaling.TARGETS.items():
-        dense = scaling.apply(X, scaling.fit(X, how))
-        sparse = scaling.apply(csr_array(X), scaling.fit(csr_array(X), how))
-        assert np.allclose(dense, sparse.toarray() if isinstance(sparse, csr_array) else sparse, atol=1e-12)
-        varies = X.max(axis=0) > X.min(axis=0)
-        assert (dense[:, varies].min(axis=0) == lower).all()
-        assert (dense[:, varies].max(axis=0) == upper).all()
-        assert not dense[:, ~varies].any()
 
 
 def test_test_rows_use_the_training_ranges() -> None:

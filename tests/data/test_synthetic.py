@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, issparse
 
 from fwsvm import data
 from fwsvm.data import synthetic
-from fwsvm.data.populations import ANSWERS, KINDS
+from fwsvm.data.populations import KINDS
 from fwsvm.errors import UsageError
 
 SMALL = {
@@ -76,30 +76,6 @@ def test_every_kind_has_two_classes_and_its_default_shape(kind: str) -> None:
     assert set(np.unique(loaded.train.labels)) == {-1.0, 1.0}
     if issparse(loaded.train.X):
         assert loaded.train.X.has_canonical_format
-
-
-def test_sparse_text_has_the_shape_of_rcv1() -> None:
-    X = data.load("synthetic:sparse-text?test=0").train.X
-    assert X.shape == (20_242, 47_236)
-    assert 70 < X.nnz / X.shape[0] < 78
-    assert np.allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
-    frequency = np.sort(np.bincount(X.indices, minlength=X.shape[1]))[::-1]
-    slope = np.polyfit(np.log(np.arange(10, 1000)), np.log(frequency[10:1000]), 1)[0]
-    assert -1.3 < slope < -0.7  # Zipf
-
-
-def test_adult_like_answers_every_question_once() -> None:
-    loaded = data.load("synthetic:adult-like?test=0")
-    X = loaded.train.X
-    assert np.array_equal(np.diff(X.indptr), np.full(len(loaded.train.labels), 14))
-    assert (X.data == 1).all()
-    ends = np.cumsum(ANSWERS)
-    question = np.searchsorted(ends, X.indices.reshape(-1, 14), side="right")
-    assert (question == np.arange(14)).all()
-    assert 0.22 < (loaded.train.labels > 0).mean() < 0.26
-    assert (
-        len(np.unique(X.indices.reshape(-1, 14), axis=0)) < X.shape[0]
-    )  # equal rows occur, as in the real set
 
 
 def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:

@@ -1,10 +1,7 @@
 """Delimited text: UCI's ways of writing rows, users' CSV files, KDD99 and MiniBooNE."""
 
-import csv
 import gzip
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,33 +175,3 @@ def test_miniboone(tmp_path):
     path.write_text("     2     2\n  1.5 2\n 3 4\n 5 6\n")
     with pytest.raises(DataError, match="as many as its first line says, 4"):
         tables.read_miniboone(path)
-
-
-MIRROR = os.environ.get("FWSVM_MIRROR", "")
-REAL = [
-    ("wdbc.data", {"label": 1, "drop": [0]}),
-    ("winequality-red.csv", {"delimiter": ";", "header": True}),
-    ("magic04.csv", {"header": True, "label": "class"}),
-    ("Occupancy_Estimation.csv", {"header": True, "drop": ["Date", "Time"]}),
-    ("zip.test.gz", {"delimiter": " ", "label": 0}),
-]
-
-
-@pytest.mark.mirror
-@pytest.mark.skipif(not MIRROR, reason="needs data files in FWSVM_MIRROR")
-@pytest.mark.parametrize(("name", "options"), REAL)
-def test_real_files_agree_with_python_s_csv_module(name, options):
-    path = Path(MIRROR) / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in FWSVM_MIRROR")
-    table, _ = tables.read(path, **options)
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    lines = (line.strip() for line in content.decode().splitlines())
-    rows = list(csv.reader(lines, delimiter=options.get("delimiter", ",")))
-    names = rows.pop(0) if options.get("header") else list(range(len(rows[0])))
-    label = options.get("label", -1)
-    label = names[label] if isinstance(label, int) else label
-    used = [k for k, name in enumerate(names) if name != label and name not in options.get("drop", [])]
-    assert np.array_equal(table.X, [[float(row[k]) for k in used] for row in rows])
-    labels = [row[names.index(label)] for row in rows]
-    assert table.labels.tolist() == (labels if table.labels.dtype.kind == "U" else [float(x) for x in labels])

@@ -1,8 +1,5 @@
 """The UCI sets' own forms: archives, compress, MiniBooNE's counts, KDD's symbols, Adult's categories."""
 
-import bz2
-import gzip
-import lzma
 import re
 import zipfile
 from pathlib import Path
@@ -11,7 +8,7 @@ import numpy as np
 import pytest
 
 from fwsvm.data import catalogue, formats, lockfile
-from fwsvm.data.formats import tables, text_files
+from fwsvm.data.formats import tables
 from fwsvm.errors import DataError
 from fwsvm.files.state import file_digest
 
@@ -39,21 +36,6 @@ def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -
     with pytest.raises(DataError, match="is damaged"):
         formats.read(path, file_digest(path), loader, "*tr.txt")
     assert not list((cache / "parsed").glob("*building-*"))
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_a_member_may_be_compressed(
-    pack, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("../rows.txt", pack(b"1,2,A\n3,4,B\n" * 500))
-    assert formats.read(path, file_digest(path), {"format": "csv"}, "*rows.txt")[0].rows == 1000
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip", "cache"]  # none by a member's name
-    monkeypatch.setattr(text_files, "ALWAYS_ALLOWED_BYTES", 1 << 10)
-    monkeypatch.setattr(text_files, "MAX_EXPANSION", 2)
-    with pytest.raises(DataError, match="expands to more than"):
-        formats.read(path, "another", {"format": "csv"}, "*rows.txt")
 
 
 def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
