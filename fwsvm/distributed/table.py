@@ -37,11 +37,6 @@ class TableFacts(NamedTuple):
     notices: tuple[str, ...]
 
     @property
-    def stored(self) -> int:
-        """Numbers stored."""
-        return int(self.sums.counts.sum())
-
-    @property
     def rows(self) -> int:
         """Number of rows m."""
         return int(self.counts.sum())

@@ -83,11 +83,6 @@ def make_folder(path: Path, refusal: type[FwsvmError] = WriteError) -> None:
         raise refusal(f"{path} cannot be made: {error.strerror or error}") from None
 
 
-def as_utf8(text: str) -> bytes:
-    """Return text as UTF-8; bytes of file names that were none are written as escapes."""
-    return text.encode("utf-8", "backslashreplace")
-
-
 def shortest(value: float) -> str:
     """Return the shortest text that reads as the same double.
 

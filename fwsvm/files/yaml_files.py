@@ -92,26 +92,6 @@ def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) 
         raise error(f"{name}: not YAML: {wrong}") from None
 
 
-def line_of(path: Path, keys: tuple[str | int, ...]) -> int:
-    """Return the line of a value in a YAML file that `read_yaml` reads, by the keys and places that lead to it."""
-    node: Any = yaml.compose(path.read_text("utf-8-sig"), Loader=_Safe)
-    line = 1
-    for key in keys:
-        if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
-            node = node.value[key]
-            line = node.start_mark.line + 1
-            continue
-        held = (
-            [pair for pair in node.value if pair[0].value == str(key)]
-            if isinstance(node, yaml.MappingNode)
-            else []
-        )
-        if not held:  # it is from another place, by YAML's merge key
-            break
-        line, node = held[0][0].start_mark.line + 1, held[0][1]
-    return line
-
-
 def line_of_value(path: Path, key: str, value: Any) -> int | None:
     """Return the line where a key has a value, or where a list has it as an item; None where there is none."""
     loader = _Loader(path.read_text("utf-8-sig"))
