@@ -1,6 +1,7 @@
 """One two-class problem solved: a solver is advanced in chunks of steps on a clock, and its end is certified."""
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
@@ -223,13 +224,23 @@ def _certified(candidate: Candidate[Iterate], status: Status) -> tuple[Iterate |
 
 
 def reporter(
-    resolved: Resolved, clock: Clock, solved: Sized, subproblems: int, tell: Watch | None
+    resolved: Resolved,
+    clock: Clock,
+    solved: Sized,
+    subproblems: int,
+    tell: Watch | None,
+    halt: threading.Event,
 ) -> Callable[[Solver], None]:
-    """Return what tells a watcher where a solver stands, but not too often; ``solved`` are those done."""
+    """Return what tells a watcher where a solver stands, but not too often; ``solved`` are those done.
+
+    It raises KeyboardInterrupt once ``halt`` is set.
+    """
     last, wait = time.perf_counter(), WATCH_EVERY
 
     def report(solver: Solver) -> None:
         nonlocal last, wait
+        if halt.is_set():
+            raise KeyboardInterrupt
         if tell is None or (begun := time.perf_counter()) - last < wait:
             return
         at, last = solver.iterate(), time.perf_counter()

@@ -18,7 +18,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters, Solver, WarmStart
+from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.warm_up import compile_runs
 from fwsvm.status import Status
 
@@ -170,13 +170,7 @@ def solve_all(
     def work(me: int) -> None:
         """Solve the problems that wait, until there are none, or the time is over."""
         clock = clocks[me]
-        report = reporter(resolved, clock, parts, len(problems), watch)
-
-        def look(solver: Solver) -> None:
-            report(solver)
-            if halt.is_set():
-                raise KeyboardInterrupt
-
+        look = reporter(resolved, clock, parts, len(problems), watch, halt)
         while not halt.is_set():
             try:
                 number = waiting.popleft()
@@ -197,29 +191,26 @@ def solve_all(
             elif clock.seconds >= (resolved.time_limit or np.inf):
                 return
 
-    interrupted = _do(work, workers, halt)
-    if interrupted and not parts:
-        raise KeyboardInterrupt
+    interrupted = False
+    try:
+        work(0) if workers == 1 else _in_threads(work, workers, halt)
+    except KeyboardInterrupt:
+        interrupted = True
+        if not parts:
+            raise
     parts.sort(key=lambda part: part.number)
     interrupted = interrupted or any(part.status is Status.INTERRUPTED for part in parts)
     seconds = max((clock.seconds for clock in clocks), default=0.0)
     return Solved(parts, seconds, interrupted, next_starts, compile_seconds=compile_seconds)
 
 
-def _do(work: Callable[[int], None], workers: int, halt: threading.Event) -> bool:
-    """Let so many workers do the work, until ``halt`` is set; return whether Ctrl-C ended it."""
-    try:
-        if workers == 1:
-            work(0)
-        elif workers:
-            with ThreadPoolExecutor(workers, thread_name_prefix="fwsvm") as pool:
-                futures = [pool.submit(work, me) for me in range(workers)]
-                try:
-                    wait(futures, return_when=FIRST_EXCEPTION)
-                finally:
-                    halt.set()
-            for future in futures:
-                future.result()
-    except KeyboardInterrupt:
-        return True
-    return False
+def _in_threads(work: Callable[[int], None], workers: int, halt: threading.Event) -> None:
+    """Let so many workers do the work, until ``halt`` is set, which Ctrl-C and an error of one do."""
+    with ThreadPoolExecutor(max(1, workers), thread_name_prefix="fwsvm") as pool:
+        futures = [pool.submit(work, me) for me in range(workers)]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            halt.set()
+    for future in futures:
+        future.result()
