@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 from rich.text import Text
 
@@ -50,6 +58,15 @@ class Bars(Progress):
             yield name
 
 
+class LeftColumn(TimeRemainingColumn):
+    """The time that is left, where it is known."""
+
+    def render(self, task: Task) -> Text:
+        """Return it."""
+        shown = super().render(task).plain
+        return Text(f"{shown} left" if shown[:1].isdigit() else "", no_wrap=True)
+
+
 class Display:
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
@@ -69,8 +86,7 @@ class Display:
                 BarColumn(18, complete_style="cyan", finished_style="cyan"),
                 TextColumn("{task.fields[said]}", markup=False, table_column=said),
                 TimeElapsedColumn(),
-                TimeRemainingColumn(compact=True),
-                TextColumn("left"),
+                LeftColumn(compact=True),
                 console=Console(stderr=True, highlight=False, emoji=False),
                 transient=True,
                 redirect_stdout=sys.stdout.isatty(),
