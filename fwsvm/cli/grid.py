@@ -106,7 +106,7 @@ def grid(
     if list_shipped:
         for one in shipped.shipped_experiments():
             click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
-            echo(f"  {one.about}", 2)
+            echo(f"  {one.about} [{one.file}]", 2)
         return
     if config is None:
         raise UsageError("name an experiment: a YAML file, or one that `fwsvm grid --list` shows")

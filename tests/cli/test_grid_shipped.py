@@ -23,7 +23,8 @@ def test_the_list_has_every_file_with_its_profiles_and_a_sentence():
     names = [line.split()[0] for line in lines[::2]]
     assert names == sorted(file.stem for file in CONFIGS.glob("*.yaml"))
     assert all(
-        line.startswith("  ") and line.endswith(".") and "..." not in line[-3:] for line in lines[1::2]
+        line.startswith("  ") and line.endswith(f". [{CONFIGS / name}.yaml]")
+        for name, line in zip(names, lines[1::2], strict=True)
     )
     assert lines[2 * names.index("web")] == "web  (profiles: smoke, small, paper)"
 
