@@ -1,10 +1,10 @@
 """swap-2o on small pairs of classes, one after another, in compiled code.
 
-A pair is solved by the steps of `fwsvm.solvers.frank_wolfe.engine`, as a run of its own would be, without the half of a
-millisecond that a run spends in the interpreter. Its kernel rows are in float64, computed as they are wanted. Where
-the matrix of all rows fits in memory, the values of a row with a class are computed once for all pairs. At the end q is
-summed from kernel rows anew: that is the certificate. For several penalties a pair is solved for one after another,
-from where it ended for the one before, with the same kernel rows.
+A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, as a run of its own would be, without the half of a
+millisecond that a run spends in the interpreter. Its kernel rows are in float64. They come from the kernel matrix of
+all rows where there is one, else they are computed as they are wanted. At the end q is summed from them anew: that is
+the certificate. For several penalties a pair is solved for one after another, from where it ended for the one before,
+with the same kernel rows.
 """
 
 from typing import Any, NamedTuple
@@ -17,10 +17,9 @@ from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill_range
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import address_of, call, compare_exchange
 from fwsvm.problems.simplex_qp import write_certificate
-from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
-from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, REACHED, SimplexState
-from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS
+from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
+from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS, SETTLE_EVERY
 
 
 class PairRows(NamedTuple):
@@ -34,12 +33,8 @@ class PairRows(NamedTuple):
     weights : ndarray of float64, shape (m,), which multiply C
     rows : Rows of float64
     own, itself : ndarray of float64, shape (m,), own terms and k(x, x)
-    dense : bool, whether kernel values are computed from dense tiles
-    every : ndarray of int32, shape (m,), 0 ... m - 1
-    tiles : DenseTiles, the rows, each class from a tile of its own on
-    places : ndarray of int, shape (K,), the column of the first row of each class in the matrix, and its row in tiles
-    matrix : ndarray of float64, shape (m, columns), room for kernel values, or (0, 0) where that does not fit in memory
-    known : ndarray of bool, shape (m, K), whether the values of a row with a class are in the matrix
+    matrix : ndarray of float64, shape (m, m), the kernel values, or (0, 0) where they are computed as wanted
+    dense : bool, whether they are then computed from dense tiles
     value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
     constant, slope : float
         The largest gap at which a pair has converged is constant + slope R.
@@ -52,12 +47,8 @@ class PairRows(NamedTuple):
     rows: Rows
     own: np.ndarray
     itself: np.ndarray
-    dense: bool
-    every: np.ndarray
-    tiles: DenseTiles
-    places: np.ndarray
     matrix: np.ndarray
-    known: np.ndarray
+    dense: bool
     value_rounding: float
     constant: float
     slope: float
@@ -81,47 +72,46 @@ class Solutions(NamedTuple):
     evaluations: np.ndarray
 
 
-class Blocks(NamedTuple):
-    """Where the kernel values of a pair are, or are to be.
+class Pair(NamedTuple):
+    """A pair of n rows, the class +1 first, and where it stands: arrays (n,) of float64 unless said otherwise.
 
     Attributes
     ----------
-    matrix, known, tiles, which : as in `PairRows`, or of the pair alone
-    lines, columns, classes : pairs of int
-        Where the first row of each class is in the matrix, where in tiles, and its column of ``known``.
+    where : ndarray of int32, its rows among all
+    plus : int, the rows of the class +1
+    ridge, diagonal : 1 / C_i and K~_ii
+    alpha, q : the weights, and K~ alpha
+    active_diagonal : K~_ii of rows with weight, -1 of the others
+    kernel_rows : ndarray, shape (n, n), k(x_t, .) in row t where that is at hand
+    slot_of : ndarray of int32, t where kernel row t is at hand, else -1
+    tiles : DenseTiles, the rows, where kernel rows are computed from these
     """
 
-    matrix: np.ndarray
-    known: np.ndarray
+    where: np.ndarray
+    plus: int
+    ridge: np.ndarray
+    diagonal: np.ndarray
+    alpha: np.ndarray
+    q: np.ndarray
+    active_diagonal: np.ndarray
+    kernel_rows: np.ndarray
+    slot_of: np.ndarray
     tiles: DenseTiles
-    which: np.ndarray
-    lines: tuple[Any, Any]
-    columns: tuple[Any, Any]
-    classes: tuple[Any, Any]
 
 
-class Addresses(NamedTuple):
-    """Where the machine code stands (`fwsvm.numerics.machine`) of steps, and of what computes kernel rows."""
-
-    advance: int
-    fill: int
-
-
-def addresses(some: PairRows, rule: Any, like: SimplexState) -> Addresses:
-    """Return the addresses for these rows and a rule; ``like`` is a state of the kind that pairs have."""
-    _, _, _, _, rows, own, *_ = some
-    lines, which, out = np.empty(0, np.int64), np.empty(0, np.int32), like.cached
+def fill_address(some: PairRows) -> int:
+    """Return where the machine code stands that computes kernel rows (`fwsvm.numerics.machine`)."""
+    rows, own, out, lines = some.rows, some.own, np.empty((0, 0)), np.empty(0, np.int64)
+    which = np.empty(0, np.int32)
     if some.dense:
         tiles = DenseTiles(rows.values, own, rows.features)
-        fill = address_of(fill_dense, some.kernel, tiles, which, lines, 0, 0, out, own)
-    else:
-        left_block = empty_left_block(rows)
-        fill = address_of(fill_range, some.kernel, left_block, WIDE, 0, rows, own, which, 0, 0, out, lines)
-    return Addresses(address_of(advance, rule, like, 0), fill)
+        return address_of(fill_dense, some.kernel, tiles, which, lines, 0, 0, out, own)
+    left_block = empty_left_block(rows)
+    return address_of(fill_range, some.kernel, left_block, WIDE, 0, rows, own, which, 0, 0, out, lines)
 
 
 @njit
-def solve_pairs(some, penalties, numbers, claimed, rule, like, code, memory, left_block, solutions):
+def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
@@ -130,9 +120,7 @@ def solve_pairs(some, penalties, numbers, claimed, rule, like, code, memory, lef
     penalties : ndarray of float64, shape (S,), the values of C
     numbers : ndarray of int
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
-    rule : the method's rule
-    like : SimplexState, of another problem: what a pair does not need for itself is taken from it
-    code : Addresses
+    fill_at : int, see `fill_address`
     memory : ndarray of float64, for the kernel rows of the largest pair
     left_block : LeftBlock, for sparse rows
     solutions : Solutions
@@ -141,176 +129,166 @@ def solve_pairs(some, penalties, numbers, claimed, rule, like, code, memory, lef
         if not compare_exchange(claimed, number, 0, 1):
             continue
         i, j = some.pairs[number]
-        first, second, plus = some.starts[i], some.starts[j], some.starts[i + 1] - some.starts[i]
-        where = np.empty(plus + some.starts[j + 1] - second, np.int32)
-        for t in range(where.size):
-            where[t] = first + t if t < plus else second + t - plus
-        s, blocks = _state(some, where, plus, memory, like), _blocks(some, where, plus, i, j)
-        now, first_two = s.now[0], plus * np.arange(2)
-        evaluations = _fill(some, s, where, blocks, left_block, code, first_two)
-        for c in range(2):  # stand between the first rows of the two classes
-            s.alpha[first_two[c]], s.active[c], s.place[first_two[c]] = 0.5, first_two[c], c
-        now.active = 2
+        s = _pair(some, i, j, memory)
+        plus, n, first_two = s.plus, s.q.size, np.empty(2, np.int32)
+        first_two[0], first_two[1] = 0, plus
+        computed = _fill(some, s, left_block, fill_at, first_two)
+        s.alpha[0] = s.alpha[plus] = 0.5
         for k in range(penalties.size):
-            for t in range(where.size):
-                s.ridge[t] = 1.0 / (penalties[k] * some.weights[where[t]])
-                s.diagonal[t] = some.itself[where[t]] + 1.0 + s.ridge[t]
-                if s.place[t] >= 0:
-                    s.active_diagonal[t] = s.diagonal[t]
-            steps, R = now.steps, _recompute(s)
-            most = steps + max(np.int64(FIRST_SWAPS * where.size), NEWTON_OVERHEAD)
-            now.stop_constant, now.stop_slope, checks, ended = some.constant, some.slope, 0, REACHED
-            while ended == REACHED and checks < PAIR_CHECKS:
-                call(code.advance, (rule, s, most - now.steps))
-                ended, now.stop = now.stop, GOING
-                if ended == COLUMN_MISS:
-                    evaluations += _fill(some, s, where, blocks, left_block, code, _missed(s, some))
-                    ended = REACHED
+            for t in range(n):
+                s.ridge[t] = 1.0 / (penalties[k] * some.weights[s.where[t]])
+                s.diagonal[t] = some.itself[s.where[t]] + 1.0 + s.ridge[t]
+                s.active_diagonal[t] = s.diagonal[t] if s.alpha[t] > 0.0 else -1.0
+            R, best = _recompute(s)
+            steps, checks, most = 0, 0, max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
+            while True:
+                taken, R, best, missed = _steps(some, s, R, best, most - steps)
+                steps += taken
+                if missed:
+                    computed += _fill(some, s, left_block, fill_at, _wanted(some, s, R, best))
                     continue
-                R, now.found, checks = _recompute(s), 0, checks + 1
-                if 2.0 * (R - s.q[now.best]) <= some.constant + some.slope * R:
+                R, best = _recompute(s)
+                checks += 1
+                reached = 2.0 * (R - s.q[best]) <= some.constant + some.slope * R
+                if reached or steps >= most or checks == PAIR_CHECKS:
                     break
-            solutions.steps[k, number], solutions.evaluations[k, number] = now.steps - steps, evaluations
-            evaluations, bias = 0, 0.0
-            for t in range(where.size):
+            solutions.steps[k, number], solutions.evaluations[k, number] = steps, computed
+            computed, bias = 0, 0.0
+            for t in range(n):
                 coefficient = (s.alpha[t] if t < plus else -s.alpha[t]) / R
-                solutions.coefficients[k, where[t], j - 1 if t < plus else i] = coefficient
+                solutions.coefficients[k, s.where[t], j - 1 if t < plus else i] = coefficient
                 bias += coefficient
             solutions.biases[k, number], found = bias, solutions.certificates[k, number]
             write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
-            if (
-                found[1] > some.constant + some.slope * R
-            ):  # another method goes on, for this penalty and those after it
+            if not reached:  # another method goes on, for this penalty and those after it
                 break
 
 
 @njit(inner=True)
-def _state(some, where, plus, memory, like):
-    """Return the state of a run on the rows ``where``, which stands nowhere yet."""
-    n = where.size
-    place, slot_of, active_diagonal = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+def _pair(some, i, j, memory):
+    """Return the pair of the classes i and j, which stands nowhere yet."""
+    first, second, plus = some.starts[i], some.starts[j], some.starts[i + 1] - some.starts[i]
+    n = plus + some.starts[j + 1] - second
+    where, slot_of = np.empty(n, np.int32), np.empty(n, np.int32)
     for t in range(n):
-        place[t], slot_of[t], active_diagonal[t] = -1, -1, -1.0
-    return SimplexState(
-        like.search,
-        plus,
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n, np.int32),
-        place,
-        active_diagonal,
-        np.zeros_like(like.now),
-        like.random,
-        memory[: n * n].reshape(n, n),
-        slot_of,
-        like.values,
-        like.core,
-        like.drawn,
-        like.team,
-    )
-
-
-@njit(inner=True)
-def _blocks(some, where, plus, i, j):
-    """Return where the kernel values of the pair of the classes i and j are, or are to be."""
-    first, second, n = where[0], where[plus], where.size
-    if some.matrix.size > 0:
-        columns, classes = (some.places[i], some.places[j]), (i, j)
-        return Blocks(
-            some.matrix,
-            some.known,
-            some.tiles,
-            some.every,
-            (np.int64(first), np.int64(second)),
-            columns,
-            classes,
-        )
-    features = some.rows.features if some.dense else 0
-    start = (plus + HEIGHT - 1) // HEIGHT * HEIGHT if some.dense else plus
-    width = start + (n - plus + HEIGHT - 1) // HEIGHT * HEIGHT if some.dense else n
-    numbers, own = np.zeros(width * features), np.zeros(width)
-    if some.dense:
+        where[t], slot_of[t] = first + t if t < plus else second + t - plus, -1
+    dense, features = some.dense, some.rows.features
+    height = (n + HEIGHT - 1) // HEIGHT * HEIGHT if dense else 0
+    numbers, own = np.zeros(height * features), np.zeros(height)
+    if dense:
         pack_range(some.rows, first, first + plus, first, numbers)
-        pack_range(some.rows, second, second + n - plus, second - start, numbers)
+        pack_range(some.rows, second, second + n - plus, second - plus, numbers)
         for t in range(n):
-            own[t if t < plus else start + t - plus] = some.own[where[t]]
+            own[t] = some.own[where[t]]
     tiles = DenseTiles(numbers, own, features)
-    known, ends = np.zeros((n, 2), np.bool_), (np.int64(0), np.int64(1))
-    return Blocks(np.empty((n, width)), known, tiles, where, (np.int64(0), plus), (np.int64(0), start), ends)
+    vectors, kernel_rows = np.zeros((5, n)), memory[: n * n].reshape(n, n)
+    ridge, diagonal, alpha, q, active_diagonal = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
+    return Pair(where, plus, ridge, diagonal, alpha, q, active_diagonal, kernel_rows, slot_of, tiles)
 
 
 @njit(inner=True)
-def _missed(s, some):
-    """Return the row whose kernel row is wanted, and those that are likely to be wanted next."""
+def _wanted(some, s, R, missed):
+    """Return the row whose kernel row is missed, and those that are likely to be wanted next."""
     rows = np.empty(least_cost(s.q.size, some.dense), np.int32)
-    count = prefetch_set(s.q, s.alpha, s.slot_of, s.now[0].R, s.now[0].wanted, True, rows)
-    return rows[:count].astype(np.int64)
+    return rows[: prefetch_set(s.q, s.alpha, s.slot_of, R, missed, True, rows)]
 
 
 @njit(inner=True)
-def _fill(some, s, where, blocks, left_block, code, wanted):
+def _fill(some, s, left_block, fill_at, wanted):
     """Have the kernel rows ``wanted`` of a pair at hand; return how many kernel values were computed."""
-    n, plus, computed = where.size, s.plus, 0
-    lines, which, numbers = (
-        np.empty(wanted.size, np.int64),
-        np.empty(wanted.size, np.int32),
-        wanted.astype(np.int32),
-    )
-    for c in range(2):  # the values with each of the two classes, those that are not known
-        count, size, column = 0, plus if c == 0 else n - plus, blocks.columns[c]
-        for t in wanted:
-            side = 0 if t < plus else 1
-            line = blocks.lines[side] + t - side * plus
-            if not blocks.known[line, blocks.classes[c]]:
-                lines[count], which[count] = line, where[t]
-                numbers[count] = blocks.columns[side] + t - side * plus
-                count += 1
-        if count == 0:
-            continue
-        computed += count * size
-        if some.dense:
-            start, end = column // HEIGHT, (column + size + HEIGHT - 1) // HEIGHT
-            scratch = np.empty(MOST * (some.rows.features + 1 + HEIGHT) + HEIGHT)
-            tiles, rows, to = blocks.tiles, numbers[:count], lines[:count]
-            call(code.fill, (some.kernel, tiles, rows, to, start, end, blocks.matrix, scratch))
-        else:
-            used, end = scatter(left_block, some.rows, some.own, which[:count], WIDE), column + size
-            kernel, rows, own, to = some.kernel, some.rows, some.own, lines[:count]
-            call(
-                code.fill,
-                (kernel, left_block, WIDE, count, rows, own, blocks.which, column, end, blocks.matrix, to),
-            )
-            clear(left_block, used)
-        for line in lines[:count]:  # not before: other threads read them, too
-            blocks.known[line, blocks.classes[c]] = True
-    for t in wanted:
-        side = 0 if t < plus else 1
-        values, k = blocks.matrix[blocks.lines[side] + t - side * plus], s.cached[t]
-        for p in range(plus):
-            k[p] = values[blocks.columns[0] + p]
-        for p in range(n - plus):
-            k[plus + p] = values[blocks.columns[1] + p]
-        k[t], s.slot_of[t] = some.itself[where[t]], t
-    return computed
+    out, n, lines = s.kernel_rows, s.q.size, np.empty(wanted.size, np.int64)
+    for c in range(wanted.size):
+        lines[c] = wanted[c]
+    if some.matrix.size > 0:
+        for t in lines:
+            values, k = some.matrix[s.where[t]], out[t]
+            for p in range(n):
+                k[p] = values[s.where[p]]
+    elif some.dense:
+        scratch, end = np.empty(MOST * (s.tiles.features + 1 + HEIGHT) + HEIGHT), s.tiles.own.size // HEIGHT
+        call(fill_at, (some.kernel, s.tiles, wanted, lines, np.int64(0), end, out, scratch))
+    else:
+        which, rows = np.empty(wanted.size, np.int32), some.rows
+        for c in range(wanted.size):
+            which[c] = s.where[wanted[c]]
+        used, first, last = scatter(left_block, rows, some.own, which, WIDE), np.int64(0), np.int64(n)
+        call(
+            fill_at,
+            (some.kernel, left_block, WIDE, which.size, rows, some.own, s.where, first, last, out, lines),
+        )
+        clear(left_block, used)
+    for t in lines:
+        out[t, t], s.slot_of[t] = some.itself[s.where[t]], t
+    return 0 if some.matrix.size > 0 else wanted.size * n
 
 
 @njit(inner=True)
 def _recompute(s):
-    """Set q = K~ alpha from the kernel rows of the active rows, and settle; return R."""
-    now, q = s.now[0], s.q
+    """Set q = K~ alpha from kernel rows; return R and where q is least."""
+    q, R, best = s.q, 0.0, 0
     for t in range(q.size):
         q[t] = 0.0
-    for p in range(now.active):
-        j = s.active[p]
-        k, weight = s.cached[j], s.alpha[j] if j < s.plus else -s.alpha[j]
-        for t in range(q.size):
-            q[t] += weight * (k[t] + 1.0)
-    now.best = 0
+    for j in range(q.size):
+        if s.alpha[j] > 0.0:
+            k, weight = s.kernel_rows[j], s.alpha[j] if j < s.plus else -s.alpha[j]
+            for t in range(q.size):
+                q[t] += weight * (k[t] + 1.0)
     for t in range(q.size):
         q[t] = (q[t] if t < s.plus else -q[t]) + s.alpha[t] * s.ridge[t]
-        if q[t] < q[now.best]:
-            now.best = t
-    settle(s.alpha, q, s.diagonal, s.active, s.now)
-    return now.R
+        R += s.alpha[t] * q[t]
+        if q[t] < q[best]:
+            best = t
+    return R, best
+
+
+@njit(each_step=True)
+def _steps(some, s, R, best, most):
+    """Take up to ``most`` steps of swap-2o (`fwsvm.solvers.frank_wolfe.swap_2o`) from a point with this R.
+
+    Return how many were taken, R, where q is least, and whether they ended because the kernel row of that is missed.
+    """
+    q, alpha, diagonal, ridge, plus, n = s.q, s.alpha, s.diagonal, s.ridge, s.plus, s.q.size
+    for taken in range(most):
+        i, slope = best, R - q[best]
+        near = not 2.0 * slope > some.constant + some.slope * R
+        if near or s.slot_of[i] < 0:
+            return taken, R, best, not near
+        k_i, sign = s.kernel_rows[i], 1.0 if i < plus else -1.0
+        j, gain = np.int64(-1), 0.0
+        j, gain = partner_scan(
+            k_i, q, s.active_diagonal, q[i], diagonal[i], 2.0 * sign, np.int64(0), plus, j, gain
+        )
+        j, gain = partner_scan(k_i, q, s.active_diagonal, q[i], diagonal[i], -2.0 * sign, plus, n, j, gain)
+        curvature = max(R - 2.0 * q[i] + diagonal[i], TINY)
+        scale, k_j, b = 1.0, k_i, 0.0
+        if gain > slope * slope / curvature:
+            slope, curvature = q[j] - q[i], (q[j] - q[i]) ** 2 / gain
+            step = min(slope / curvature, alpha[j])
+            alpha[j] -= step
+            q[j] -= step * ridge[j]
+            k_j, b = s.kernel_rows[j], -step if j < plus else step
+            if not alpha[j] > 0.0:
+                alpha[j], s.active_diagonal[j] = 0.0, -1.0
+        else:
+            step = min(slope / curvature, 1.0)
+            scale = 1.0 - step
+            for t in range(n):
+                alpha[t] *= scale
+        alpha[i] += step
+        s.active_diagonal[i] = diagonal[i]
+        if scale > 0.0:  # the ridge's share goes first, so that the scan meets every entry as it will be
+            q[i] += step * ridge[i] / scale
+        a, best, least = sign * step, np.int64(0), np.inf
+        best, least = update_scan(q, k_i, k_j, scale, a, b, np.int64(0), plus, best, least)
+        best, least = update_scan(q, k_i, k_j, scale, -a, -b, plus, n, best, least)
+        if scale == 0.0:  # the vertex i itself
+            for t in range(n):
+                s.active_diagonal[t] = diagonal[t] if t == i else -1.0
+            R, best = _recompute(s)
+        else:
+            R -= step * (2.0 * slope - step * curvature)
+        if (taken + 1) % SETTLE_EVERY == 0:
+            R = 0.0
+            for t in range(n):
+                R += alpha[t] * q[t]
+    return most, R, best, False

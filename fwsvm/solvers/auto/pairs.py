@@ -1,7 +1,7 @@
 """Small pairs of classes, solved in compiled code one after another; the other pairs by runs of their own.
 
-Where the kernel matrix of all rows fits in memory, pairs share what is computed of it: of few rows all, of more what
-pairs want. A pair without a certificate that holds goes on by a run of its own, from where it stood.
+A problem of few rows has one kernel matrix, of which each pair has a part; in a larger one each pair computes the
+kernel rows that it wants. A pair without a certificate that holds goes on by a run of its own, from where it stood.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import column_cache
-from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, no_dense_tiles, pack_range
+from fwsvm.kernels.dense_tiles import is_dense
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms, own_terms_and_values
 from fwsvm.kernels.rows import as_rows, some_rows
@@ -19,17 +18,13 @@ from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import empty_left_block, gram_matrix, no_left_block, threads_for
 from fwsvm.kernels.sums import product_rounding
 from fwsvm.numerics.threads import together
-from fwsvm.problems.simplex_qp import gradients, simplex_qp
+from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
-from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, addresses, solve_pairs
+from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, fill_address, solve_pairs
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.frank_wolfe.engine import plain
-from fwsvm.solvers.frank_wolfe.gradient import Full
-from fwsvm.solvers.frank_wolfe.run import state_of
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, stopping_line
 from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
-from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
@@ -64,24 +59,11 @@ class PairBatch:
         self.order = order[counts[codes[order]] > 0]
         rows, starts = some_rows(as_rows(problems.rows), self.order), np.concatenate([[0], np.cumsum(counts)])
         m, (own, itself) = rows.height, own_terms_and_values(kernel, rows)
-        self.threads, self.evaluations, places = self.resolved.threads, 0, starts[:-1].copy()
-        dense, tiles = m > whole and is_dense(rows), no_dense_tiles(rows)
-        if dense:
-            ends = np.cumsum(-(-counts // HEIGHT) * HEIGHT)
-            places = np.concatenate([[0], ends[:-1]])
-            tiles = empty_dense_tiles(int(ends[-1]), rows.features, np.float64)
-            for first, last, place in zip(starts[:-1], starts[1:], places, strict=True):
-                pack_range(rows, first, last, first - place, tiles.numbers)
-                tiles.own[place : place + last - first] = own[first:last]
-        matrix, known = np.empty((0, 0)), np.zeros((m, problems.K), bool)
-        width, most = max(m, len(tiles.own)), int(self.sizes[numbers].max())
-        if 8 * (m * width + self.threads * most * most) <= self.resolved.cache_bytes:
-            matrix = np.empty((m, width))
+        self.threads, self.evaluations, matrix = self.resolved.threads, 0, np.empty((0, 0))
         if m <= whole:  # few values, and a value and its mirror image are computed once
             self.threads, self.evaluations = threads_for(rows, m, m, self.threads), m * (m + 1) // 2
             matrix = np.empty((m, m))
             gram_matrix(kernel, rows, own, matrix, self.threads)
-            known[:] = True
         self.rows = PairRows(
             kernel,
             starts,
@@ -90,12 +72,8 @@ class PairBatch:
             rows,
             own,
             itself,
-            dense,
-            np.arange(m, dtype=np.int32),
-            tiles,
-            places,
             matrix,
-            known,
+            m > whole and is_dense(rows),
             product_rounding(kernel, rows, own),
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
@@ -112,17 +90,14 @@ class PairBatch:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
         some, claimed = self.rows, np.zeros(len(self.sizes), np.int64)
-        columns = column_cache(some.kernel, some_rows(some.rows, np.arange(1)), 0)
-        like = state_of(simplex_qp(columns, 1, np.ones(1)), Full(), (0,), replace(self.resolved, threads=1))
-        rule, most = plain(method("swap-2o").make({})), int(self.sizes[numbers[0]])
-        code = addresses(some, rule, like)
+        most, fill_at = int(self.sizes[numbers[0]]), fill_address(some)
 
         def work(_: int) -> None:
-            left_block = no_left_block(some.rows) if some.known.all() else empty_left_block(some.rows)
-            memory = np.empty(most * most)
-            solve_pairs(
-                some, self.penalties, numbers, claimed, rule, like, code, memory, left_block, self.solutions
+            left_block = (
+                no_left_block(some.rows) if some.dense or some.matrix.size else empty_left_block(some.rows)
             )
+            memory = np.empty(most * most)
+            solve_pairs(some, self.penalties, numbers, claimed, fill_at, memory, left_block, self.solutions)
 
         together(work, min(self.threads, len(numbers)))
 
