@@ -25,8 +25,8 @@ import processes as bench
 import yaml
 
 SETS = (
-    *("a5a", "w7a", "usps", "letter", "satimage", "dna", "splice", "svmguide1", "pendigits", "shuttle"),
-    *("ijcnn1", "wdbc", "australian", "diabetes", "german.numer", "magic"),
+    *("a5a", "w7a", "usps", "letter", "satimage", "dna", "splice", "svmguide1", "pendigits"),
+    *("wdbc", "australian", "diabetes", "german.numer", "magic"),
 )
 LAMBDAS = np.geomspace(1e-2, 2e-7, 10)
 NARROWER = 0.47  # a width's square beside that before it
