@@ -140,19 +140,19 @@ def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is 
     return values.groupby([cells[name] for name in SWEPT_PROBLEM], dropna=False).transform("nunique")
 
 
-def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
+def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:
+    """Add ``speedup`` t_cvm / t and ``relative_accuracy`` (a_cvm - a) / a_cvm to each cell.
 
     Frandi et al., section 5.3, and Nanculef et al., section 6 (the sign of the second is inferred). If its own or the
-    baseline's time was cut short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short``
+    time of CVM was cut short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short``
     keeps whether its own was. If both were, the quotient says nothing, and there is none.
     """
     problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
     settings = ["tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"]
-    own = cells[cells["method"] == baseline]
+    own = cells[cells["method"] == "cvm"]
     counts = own.groupby(problem, dropna=False)[settings].nunique(dropna=False)
     several = counts.groupby(["experiment", "profile"], dropna=False).max() > 1
-    # the methods may have been given values of their own, unless the baseline has several in their experiment
+    # the methods may have been given values of their own, unless CVM has several in their experiment
     keys = pd.MultiIndex.from_frame(cells[["experiment", "profile"]])
     shared = several.reindex(keys, fill_value=False).set_axis(cells.index)
     place = pd.concat([cells[problem], cells[settings].astype(object).where(shared, "")], axis=1)

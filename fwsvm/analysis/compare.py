@@ -6,7 +6,7 @@ significant (Wilcoxon's signed-rank test at 0.05, adjusted by Holm over the line
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ SWEPT = ["C", "gamma_set"]
 LINE = ["dataset", "method", "setting"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
 ALPHA = 0.05
+#: The smallest changes that count, of accuracies and of logarithms of times.
+MARGINS = {"accuracy": 0.005, "time": math.log(1.2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,13 @@ def compare_results(
     old: pd.DataFrame,
     new: pd.DataFrame,
     measures: Sequence[str],
-    margins: Mapping[str, float],
     *,
     mixed_load: bool,
 ) -> Comparison:
     """Compare the reported runs of two results (rows of runs.csv).
 
-    ``margins`` are the smallest accuracy difference and time ratio that count. Times that were measured under different
-    loads or on different machines are left out, with a notice, unless ``mixed_load``.
+    Times that were measured under different loads or on different machines are left out, with a notice, unless
+    ``mixed_load``.
 
     Raises
     ------
@@ -86,9 +87,9 @@ def compare_results(
             measures = [name for name in measures if name != "time"]
     tables, worse = [], _worse_endings(both)
     for name in measures:
-        lines = _lines(both, name, margins[name])
+        lines = _lines(both, name)
         if len(lines):
-            tables.append(_table(lines, name, margins[name]))
+            tables.append(_table(lines, name))
             bad = lines.loc[lines["verdict"] == "worse", LINE]
             worse += [" ".join((name, *line)).rstrip() for line in bad.itertuples(index=False, name=None)]
     names = [{*side["line"]} for side in (before, after)]
@@ -96,7 +97,7 @@ def compare_results(
     return Comparison(tuple(tables), tuple(worse), only_old, only_new, tuple(notices))
 
 
-def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
+def _lines(both: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the changes of each data set and method.
 
     A time that was cut short is a lower bound; a run on some pairs of classes that was cut short has no accuracy.
@@ -121,12 +122,12 @@ def _lines(both: pd.DataFrame, name: str, margin: float) -> pd.DataFrame:
         [wilcoxon(some["new"], some["old"]).p("two-sided") for _, some in grouped if len(some) >= LEAST_PAIRS]
     )
     change = found["new"] - found["old"]
-    counts = change.abs().gt(math.log(margin) if time else margin) & ~(found["p"] >= ALPHA)
+    counts = change.abs().gt(MARGINS[name]) & ~(found["p"] >= ALPHA)
     better = np.where((change > 0) != time, "better", "worse")
     return found.assign(verdict=np.where(counts, better, "same"))
 
 
-def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
+def _table(lines: pd.DataFrame, name: str) -> Table:
     time, names = name == "time", short_names(lines["dataset"])
     rows = []
     for dataset, method, setting, pairs, *both, p, verdict in lines.itertuples(index=False, name=None):
@@ -142,7 +143,7 @@ def _table(lines: pd.DataFrame, name: str, margin: float) -> Table:
         rows.append(Row((names[dataset], method, setting), entries))
     counts = ", ".join(f"{(lines['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
     notes = (
-        f"{counts}; a change below {f'a factor of {margin:g}' if time else f'{100 * margin:g} points'} counts as same",
+        f"{counts}; a change below {'a factor of 1.2' if time else '0.5 points'} counts as same",
         f"p: signed-rank test of lines with {LEAST_PAIRS} pairs or more, Holm; there a change counts if p < {ALPHA:g}",
     )
     title = f"{'training time (s)' if time else 'test accuracy (%)'}, new against old"

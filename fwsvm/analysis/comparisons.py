@@ -21,7 +21,7 @@ from fwsvm.analysis.tables import Entry, Row, Table
 from fwsvm.errors import ResultsError, listed, shortened
 
 Alternative = Literal["less", "greater", "two-sided"]
-LEVELS = (0.01, 0.05, 0.1)
+LEVELS, ALPHA = (0.01, 0.05, 0.1), 0.05
 #: H1 less, greater and two-sided, and H0, in words.
 _WORDS = {
     "time": ("faster than", "slower than", "not equally fast", "equally fast"),
@@ -90,13 +90,12 @@ class TestedHypothesis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OverallComparison:
-    """All methods of a design in one measure; ``difference`` is Nemenyi's critical one at ``alpha``."""
+    """All methods of a design in one measure; ``difference`` is Nemenyi's critical one at `ALPHA`."""
 
     measure: str
     methods: tuple[str, ...]
     left_out: dict[str, str]
     friedman: Friedman
-    alpha: float
     difference: float
 
     @property
@@ -115,7 +114,7 @@ class Evaluation:
     lacking: tuple[str, ...]
 
 
-def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Evaluation:
+def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
     """Carry out the tests of a design; data sets that lack a method are left out of its tests, and named.
 
     Each test of a pair uses every data set that has these two. Raises ResultsError if in no measure two data
@@ -126,7 +125,7 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     compared, tested, lacking = [], [], []
     for name in design.measures:
         try:
-            compared.append(compare_methods(cells, list(design.methods), name, alpha=alpha))
+            compared.append(compare_methods(cells, list(design.methods), name))
         except ResultsError as error:
             lacking.append(error)
         tested += _tested(design, cells, name)
@@ -135,9 +134,7 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     return Evaluation(design, tuple(compared), tuple(tested), tuple(map(str, lacking)))
 
 
-def compare_methods(
-    cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05
-) -> OverallComparison:
+def compare_methods(cells: pd.DataFrame, methods: list[str], name: str) -> OverallComparison:
     """Compare all methods at once in one measure."""
     kind = measure(name)
     values, left_out = method_matrix(cells, kind, methods)
@@ -152,8 +149,8 @@ def compare_methods(
             f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}{rest}"
         )
     test = friedman(values, largest_first=kind.better == "more")
-    difference = statistics.critical_difference(test.n, test.k, alpha)
-    return OverallComparison(name, tuple(methods), left_out, test, alpha, difference)
+    difference = statistics.critical_difference(test.n, test.k, ALPHA)
+    return OverallComparison(name, tuple(methods), left_out, test, difference)
 
 
 def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
@@ -235,7 +232,7 @@ def _friedman_table(compared: OverallComparison, source: str) -> Table:
     groups = ", ".join("{" + ", ".join(heads[place] for place in group) + "}" for group in compared.groups)
     notes = (
         f"N = {f.n} data sets, k = {f.k} methods; {source}",
-        f"critical difference of mean ranks (Nemenyi, alpha {compared.alpha:g}): {compared.difference:.4f}; "
+        f"critical difference of mean ranks (Nemenyi, alpha {ALPHA:g}): {compared.difference:.4f}; "
         + (f"not told apart: {groups}" if groups else "all methods are told apart"),
         f"Friedman: {statistics.FRIEDMAN}",
         f"Nemenyi: {statistics.NEMENYI}",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, several_kinds, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_cvm, several_kinds, unique_cells, without_sweeps
 from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain, three_digits
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.tables import Entry, Row, Table
@@ -60,18 +60,16 @@ class Layout:
             chosen = chosen[chosen["tolerance"] == self.tolerance]
         if self.published == "frandi":
             chosen = without_sweeps(chosen)
-        return against_baseline(chosen, "cvm") if any(measure(m).derived for m in self.measures) else chosen
+        return against_cvm(chosen) if any(measure(m).derived for m in self.measures) else chosen
 
 
-def draw_tables(
-    cells: pd.DataFrame | None, names: Sequence[str], *, with_published: bool = True
-) -> list[Table]:
+def draw_tables(cells: pd.DataFrame | None, names: Sequence[str]) -> list[Table]:
     """Return the tables of these names; without cells a paper's table has its printed numbers alone."""
     layouts = _layouts()
     drawn: list[Table] = []
     for name in known_names(names, of_cells=cells is not None):
         if name in layouts:
-            drawn += _paper_tables(layouts[name], name, cells, with_published=with_published)
+            drawn += _paper_tables(layouts[name], name, cells)
         elif cells is not None:
             drawn.append(_plain_table(cells, name))
     return drawn
@@ -122,13 +120,11 @@ def tables_for(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataF
     return found
 
 
-def _paper_tables(
-    layout: Layout, name: str, ours: pd.DataFrame | None, *, with_published: bool
-) -> list[Table]:
+def _paper_tables(layout: Layout, name: str, ours: pd.DataFrame | None) -> list[Table]:
     """Return a paper's table, or of each measure over C its own."""
-    theirs = layout.choose(published.cells(layout.published)) if with_published or ours is None else None
-    if theirs is not None and not any(theirs[measure(m).column].notna().any() for m in layout.measures):
-        theirs = None  # a line of dashes under each of ours would say nothing
+    printed = layout.choose(published.cells(layout.published))
+    # a line of dashes under each of ours would say nothing
+    theirs = printed if measured(printed, layout.measures) else None
     mine = None if ours is None else layout.choose(ours)
     cells = theirs if mine is None else mine
     if cells is None:

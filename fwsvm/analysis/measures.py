@@ -15,13 +15,13 @@ class Measure:
     """One measured quantity; ``factor`` turns the stored value into the printed one (1 to 100 per cent)."""
 
     name: str  # what a user types
-    column: str  # in runs.csv, or made by baseline.against_baseline
+    column: str  # in runs.csv, or made by cells.against_cvm
     title: str  # on an axis or above a table, with its unit
     better: Literal["less", "more"]
     factor: float = 1.0
     decimals: int | None = None  # None: three significant digits
     timed: bool = False  # worth something only if all runs had the machine alike
-    derived: bool = False  # a comparison with a baseline method; its ratio to a published one says little
+    derived: bool = False  # a comparison with CVM; its ratio to a published one says little
     bound: bool = False  # grows during a run: of one that was cut short it is a lower bound
     log_axis: bool = True  # positive, and worth comparing by ratios
     count: bool = False  # a number of things: a whole one has no decimals
@@ -79,11 +79,11 @@ _ALL = (
     Measure("objective", "objective", "objective", "less"),
     Measure("gap", "relative_gap", "relative duality gap", "less"),
     Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less", bound=True),
-    Measure("speedup", "speedup", "speed-up over the baseline", "more", timed=True, derived=True, bound=True),
+    Measure("speedup", "speedup", "speed-up over CVM", "more", timed=True, derived=True, bound=True),
     Measure(
         "relative-accuracy",
         "relative_accuracy",
-        "accuracy below the baseline, relative (%)",
+        "accuracy below CVM's, relative (%)",
         "less",
         factor=100,
         decimals=2,

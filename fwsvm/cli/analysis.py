@@ -288,7 +288,7 @@ def plot(
         runs = read_runs(results, where, mixed_load=mixed_load)
         cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
-    source = figures.FigureData(cells, runs, (), measures, axis, window)
+    source = figures.FigureData(cells, runs, measures, axis, window)
     drawings = figures.draw(source, kinds)
     if not drawings:
         raise UsageError(

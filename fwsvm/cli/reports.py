@@ -23,7 +23,6 @@ from fwsvm.cli._results import (
 from fwsvm.errors import UsageError, counted, listed
 
 #: Smallest difference of accuracies and smallest ratio of times that `compare` counts.
-MARGINS = {"accuracy": 0.005, "time": 1.2}
 
 
 @click.command()
@@ -126,7 +125,7 @@ def compare(
     from fwsvm.analysis.compare import compare_results
 
     before, after = (read_results((path,), where, out).frame for path in (old, new))
-    found = compare_results(before, after, measures or tuple(MARGINS), MARGINS, mixed_load=mixed_load)
+    found = compare_results(before, after, measures or ("accuracy", "time"), mixed_load=mixed_load)
     tell(found.notices)
     emit_tables(found.tables, form, out)
     for said in found.worse:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, results
-from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.cells import against_cvm
 from fwsvm.analysis.comparisons import method_matrix
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.reported import refuse_mixed_load
@@ -134,13 +134,12 @@ def test_an_empty_number_is_named_and_chosen_by_an_empty_value() -> None:
 
 
 def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
-    table = against_baseline(
+    table = against_cvm(
         cells_of(
             row(dataset="a", method="cvm", train_seconds=10, test_accuracy=0.8),
             row(dataset="a", method="fw", train_seconds=2, test_accuracy=0.6),
             row(dataset="b", method="fw", train_seconds=2),
-        ),
-        "cvm",
+        )
     ).set_index(["dataset", "method"])
     assert table.loc[("a", "fw"), "speedup"] == 5
     assert table.loc[("a", "fw"), "relative_accuracy"] == pytest.approx(0.25)
@@ -148,15 +147,14 @@ def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_
 
 
 def test_two_times_cut_short_have_no_speed_up_and_one_gives_a_bound() -> None:
-    table = against_baseline(
+    table = against_cvm(
         cells_of(
             row(dataset="a", method="cvm", train_seconds=10, status="time_limit"),
             row(dataset="a", method="fw", train_seconds=20, status="time_limit"),
             row(dataset="a", method="mfw", train_seconds=2),
             row(dataset="b", method="cvm", train_seconds=5),
             row(dataset="b", method="fw", train_seconds=10, status="time_limit"),
-        ),
-        "cvm",
+        )
     ).set_index(["dataset", "method"])
     assert pd.isna(table.loc[("a", "fw"), "speedup"])
     assert (table.loc[("a", "mfw"), "speedup"], table.loc[("b", "fw"), "speedup"]) == (5, 0.5)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
@@ -145,6 +146,8 @@ def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     }
     assert str(tmp_path / "series-time.svg") in result.output
     assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
+    reference = Path(__file__).parents[2] / "results" / "reference" / "web"
+    assert "there is no figure 'nope'; the figures are" in run("plot", reference, "--figure", "nope").stderr
 
 
 def test_measures_over_a_baseline_are_drawn_and_not_tested(folder, tmp_path):

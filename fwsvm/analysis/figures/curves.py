@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, sweeps, without_sweeps
+from fwsvm.analysis.cells import against_cvm, sweeps, without_sweeps
 from fwsvm.analysis.figures.data import (
     FigureData,
+    compared,
     draw_curves,
     drawable,
     finish_axis,
@@ -40,10 +41,8 @@ def draw_series(data: FigureData) -> list[Drawing]:
                 drawn = pd.concat(parts.values())
                 replaced = published.standing_in(set(drawn["dataset"])).values()
                 notes = notes_of(cells[~cells["dataset"].isin(replaced)], drawn, kind)
-                caption = f"{data.title_of(kind)} against the number of training rows{said and f', {said}'}"
-                drawings.append(
-                    _picture(data, parts, kind, "place", f"series-{kind.name}", caption, notes, _sizes)
-                )
+                caption = f"{kind.title} against the number of training rows{said and f', {said}'}"
+                drawings.append(_picture(parts, kind, "place", f"series-{kind.name}", caption, notes, _sizes))
     return drawings
 
 
@@ -53,7 +52,7 @@ def series_cells(data: FigureData) -> Iterator[tuple[str, pd.DataFrame]]:
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     every = {name for one in SERIES for name in published.series(one)}
     cells = cells[cells["dataset"].replace(published.made_here()).isin(every)]
-    for said, here in settings_apart(against_baseline(cells, data.baseline)):
+    for said, here in settings_apart(against_cvm(cells)):
         yield said, drawable(here)
 
 
@@ -100,9 +99,7 @@ def draw_sweeps(data: FigureData) -> list[Drawing]:
                 parts = {label: known[known["dataset"] == name] for name, label in labels_of(known).items()}
                 notes = notes_of(pd.concat([known, lacking]), known, kind)
                 caption = f"{kind.title} against the penalty C{said and f', {said}'}"
-                drawings.append(
-                    _picture(data, parts, kind, "C", f"sweep-{kind.name}", caption, notes, _penalties)
-                )
+                drawings.append(_picture(parts, kind, "C", f"sweep-{kind.name}", caption, notes, _penalties))
     return drawings
 
 
@@ -113,7 +110,6 @@ def _penalties(points: pd.DataFrame) -> tuple[list[float], list[str]]:
 
 
 def _picture(
-    data: FigureData,
     parts: dict[str, pd.DataFrame],
     kind: Measure,
     x: str,
@@ -126,7 +122,7 @@ def _picture(
     from matplotlib.ticker import NullLocator
 
     cells = pd.concat(parts.values())
-    methods = data.compared(cells, kind)
+    methods = compared(cells, kind)
     tolerances = sorted(cells["tolerance"].dropna().unique(), reverse=True) if x == "C" else []
     columns = 2 if len(parts) in {2, 4} else min(3, len(parts))
     figure, axes = panels(columns, math.ceil(len(parts) / columns))
@@ -144,7 +140,7 @@ def _picture(
         panel.xaxis.set_minor_locator(NullLocator())
         panel.set_xticks(*ticks(points))
         panel.tick_params(axis="x", labelsize=6)
-        set_titles(panel, title, "C" if x == "C" else "training rows m", data.title_of(kind))
+        set_titles(panel, title, "C" if x == "C" else "training rows m", kind.title)
     legend(figure, axes[: len(parts)])
     footnote(figure, *notes)
     return Drawing(name, f"{'; '.join([caption, *notes])}.", figure)

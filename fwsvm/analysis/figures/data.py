@@ -11,9 +11,9 @@ from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import HOLLOW, INK, band, hollow, plain_label, scale_axis, style_of
 from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, measure, named
 from fwsvm.analysis.names import short_names
-from fwsvm.analysis.published import METHOD_NAMES, in_order, smaller_than_published
+from fwsvm.analysis.published import in_order, smaller_than_published
 from fwsvm.analysis.reported import SETTING
-from fwsvm.errors import UsageError, listed, nearest, shortened, shown
+from fwsvm.errors import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,53 +35,33 @@ class FigureData:
     ----------
     cells, runs : DataFrame
         ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers.
-    datasets : tuple of str
-        Draw only these; empty means all.
     measures : tuple of str
         What to draw; empty means what each kind draws by default.
     against : {"seconds", "iteration"}
         What traces are drawn against.
     window : int
         The first and last so many iterations of traces; 0 means all.
-    baseline : str
-        The method that speed-ups are over.
     """
 
     cells: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
-    datasets: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     against: Literal["seconds", "iteration"] = "seconds"
     window: int = 0
-    baseline: str = "cvm"
 
     def selected(self) -> "FigureData":
-        """Return the data of the chosen sets, without numbers that no axis can show; UsageError for an unknown set."""
-        known = dict.fromkeys(self.cells["dataset"])
-        for name in self.datasets:
-            if name not in known:
-                hint = nearest(name, known, f"there are {listed(map(shortened, known))}")
-                raise UsageError(f"--dataset {shown(name)}: not in these results; {hint}")
-        wanted = self.datasets or tuple(known)
-        cells, runs = (
-            drawable(frame[frame["dataset"].isin(wanted)]) if len(frame) else frame
-            for frame in (self.cells, self.runs)
-        )
-        return replace(self, cells=cells, runs=runs)
+        """Return the data without numbers that no axis can show."""
+        return replace(self, cells=drawable(self.cells), runs=drawable(self.runs))
 
     def kinds(self, *default: str) -> list[Measure]:
         """Return the measures of cells that were asked for, or the default ones."""
         names = [name for name in self.measures if name not in TRACED or name in MEASURES]
         return [measure(name) for name in (names if self.measures else default)]
 
-    def title_of(self, kind: Measure) -> str:
-        """Return a measure's axis title, naming the baseline of a comparison."""
-        name = METHOD_NAMES.get(self.baseline, plain_label(self.baseline))
-        return kind.title.replace("the baseline", name)
 
-    def compared(self, cells: pd.DataFrame, kind: Measure) -> list[str]:
-        """Return the methods in the order of their first appearance; of speed-ups without the baseline."""
-        return [m for m in dict.fromkeys(cells["method"]) if (kind.name, m) != ("speedup", self.baseline)]
+def compared(cells: pd.DataFrame, kind: Measure) -> list[str]:
+    """Return the methods in the order of their first appearance; of speed-ups over CVM without it."""
+    return [m for m in dict.fromkeys(cells["method"]) if (kind.name, m) != ("speedup", "cvm")]
 
 
 def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -118,7 +98,7 @@ def labels_of(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
-    """Return which cells are drawn hollow: of comparisons with a baseline also those whose baseline was cut short."""
+    """Return which cells are drawn hollow: of speed-ups also those where CVM was cut short."""
     return cells["cut_short" if "cut_short" in cells and not kind.derived else "censored"].astype(bool)
 
 

@@ -6,10 +6,11 @@ Dots, not bars: bars from zero hide differences between accuracies of 97 and 98,
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.cells import against_cvm, without_sweeps
 from fwsvm.analysis.figures.curves import members, series_cells
 from fwsvm.analysis.figures.data import (
     FigureData,
+    compared,
     cut_short,
     drawable,
     finish_axis,
@@ -25,31 +26,27 @@ from fwsvm.analysis.measures import Measure
 def draw_datasets(data: FigureData) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.cells)
-    if not data.datasets:  # a series has a picture of its own, and names there what it lacks
-        drawn = [
-            cells.index.intersection(here.index)
-            for _, every in series_cells(data)
-            for name in members(every[every["used"] > 0])
-            for here in [every[every["dataset"].replace(published.made_here()).isin(published.series(name))]]
-        ]
-        cells = cells.drop(index=[place for each in drawn for place in each])
+    for _, every in series_cells(data):  # a series has a picture of its own, and names there what it lacks
+        for name in members(every[every["used"] > 0]):
+            of = every["dataset"].replace(published.made_here()).isin(published.series(name))
+            cells = cells.drop(index=every.index[of], errors="ignore")
     several = cells.loc[cells["kernel"] != "", "kernel"].nunique() > 1
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
         suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
         words = [f"{kernel} kernel"] * bool(kernel and (suffix or several))
-        for said, part in settings_apart(against_baseline(here, data.baseline)):
+        for said, part in settings_apart(against_cvm(here)):
             for kind in data.kinds("accuracy", "time", "speedup", "size"):
                 shown = drawable(part)
                 if shown[kind.column].notna().any():
                     place = ", ".join(filter(None, [*words, said]))
-                    drawings.append(_picture(data, shown, kind, suffix, place))
+                    drawings.append(_picture(shown, kind, suffix, place))
     return drawings
 
 
-def _picture(data: FigureData, cells: pd.DataFrame, kind: Measure, suffix: str, said: str) -> Drawing:
+def _picture(cells: pd.DataFrame, kind: Measure, suffix: str, said: str) -> Drawing:
     known = cells[cells[kind.column].notna()]
-    labels, methods = labels_of(known), data.compared(cells, kind)
+    labels, methods = labels_of(known), compared(cells, kind)
     figure, (panel,) = panels(1, width=5.4, height=(0.12 + 0.09 * len(methods)) * len(labels) + 0.9)
     panel.grid(visible=False, axis="y")
     for line in range(len(labels) - 1):
@@ -67,9 +64,9 @@ def _picture(data: FigureData, cells: pd.DataFrame, kind: Measure, suffix: str, 
     panel.set_yticks(range(len(labels)), list(labels.values()))
     panel.set_ylim(len(labels) - 0.5, -0.5)
     finish_axis(panel, "x", kind)
-    set_titles(panel, "", data.title_of(kind), "")
+    set_titles(panel, "", kind.title, "")
     legend(figure, [panel])
     notes = notes_of(cells, known, kind)
     footnote(figure, *notes)
-    caption = f"{data.title_of(kind)} on single data sets{said and f', {said}'}"
+    caption = f"{kind.title} on single data sets{said and f', {said}'}"
     return Drawing(f"datasets-{kind.name}{suffix}", f"{'; '.join([caption, *notes])}.", figure)
