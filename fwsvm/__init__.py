@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fwsvm.api import load, predict, save, train
 
-__version__ = "0.7.0.dev0"
+__version__ = "0.7.0"
 __all__ = ["load", "predict", "save", "train"]
 
 
