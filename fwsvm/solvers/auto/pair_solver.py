@@ -13,7 +13,7 @@ import numpy as np
 
 from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense, pack_range
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill_range, scatter
+from fwsvm.kernels.sparse_tiles import WIDE, clear, fill_range, no_left_block, scatter
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import address_of, call, compare_exchange
 from fwsvm.problems.simplex_qp import write_certificate
@@ -106,7 +106,7 @@ def fill_address(some: PairRows) -> int:
     if some.dense:
         tiles = DenseTiles(rows.values, own, rows.features)
         return address_of(fill_dense, some.kernel, tiles, which, lines, 0, 0, out, own)
-    left_block = empty_left_block(rows)
+    left_block = no_left_block(rows)
     return address_of(fill_range, some.kernel, left_block, WIDE, 0, rows, own, which, 0, 0, out, lines)
 
 
@@ -201,9 +201,11 @@ def _fill(some, s, left_block, fill_at, wanted):
         lines[c] = wanted[c]
     if some.matrix.size > 0:
         for t in lines:
-            values, k = some.matrix[s.where[t]], out[t]
-            for p in range(n):
-                k[p] = values[s.where[p]]
+            values, k, first, second = some.matrix[s.where[t]], out[t], s.where[0], s.where[s.plus]
+            for p in range(s.plus):
+                k[p] = values[first + p]
+            for p in range(n - s.plus):
+                k[s.plus + p] = values[second + p]
     elif some.dense:
         scratch, end = np.empty(MOST * (s.tiles.features + 1 + HEIGHT) + HEIGHT), s.tiles.own.size // HEIGHT
         call(fill_at, (some.kernel, s.tiles, wanted, lines, np.int64(0), end, out, scratch))
