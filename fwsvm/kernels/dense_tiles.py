@@ -100,17 +100,25 @@ def _pack_left_block(tiles, which, at, count, scratch):
         scratch[MOST * n + c] = tiles.own[t]
 
 
-@njit(each_step=True)
-def _meet(kernel, tiles, tile, count, scratch):
-    """Write k(left-hand row c, row r) for the sixteen rows of a tile to the values of ``scratch``."""
+@njit(each_step=True, forceinline=True)
+def _place(lines, m, tile, count, c, values):
+    if lines.size == 0:
+        return values + c * HEIGHT
+    return lines[c if c < count else 0] * m + tile * HEIGHT
+
+
+@njit(each_step=True, forceinline=True)
+def _meet(kernel, tiles, tile, count, scratch, out, lines, m):
+    """Write k(left-hand row c, row r) for the sixteen rows of a tile to the line lines[c] of ``out``, m numbers each.
+
+    Without lines, to the values of ``scratch``, which is ``out`` then.
+    """
     n, numbers, zero = tiles.features, tiles.numbers, broadcast(scratch.dtype.type(0))
     own_0, own_8 = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
     own, to = MOST * n, MOST * (n + 1)
     for c in range(0, count, GROUP):
         # unsigned indices: numba does not test them for being negative
         x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
-        i, j = broadcast(scratch[own + c]), broadcast(scratch[own + c + 1])
-        k, l = broadcast(scratch[own + c + 2]), broadcast(scratch[own + c + 3])  # noqa: E741
         a0 = b0 = c0 = d0 = a8 = b8 = c8 = d8 = zero
         if takes_two_registers(numbers):  # all sums at once would leave none
             for _ in range(n):
@@ -138,15 +146,18 @@ def _meet(kernel, tiles, tile, count, scratch):
                 c0, c8 = pair(kernel, c0, x0, z2), pair(kernel, c8, x8, z2)
                 d0, d8 = pair(kernel, d0, x0, z3), pair(kernel, d8, x8, z3)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-        at = to + c * HEIGHT
-        store(scratch, at, value(kernel, a0, own_0, i))
-        store(scratch, at + 8, value(kernel, a8, own_8, i))
-        store(scratch, at + 16, value(kernel, b0, own_0, j))
-        store(scratch, at + 24, value(kernel, b8, own_8, j))
-        store(scratch, at + 32, value(kernel, c0, own_0, k))
-        store(scratch, at + 40, value(kernel, c8, own_8, k))
-        store(scratch, at + 48, value(kernel, d0, own_0, l))
-        store(scratch, at + 56, value(kernel, d8, own_8, l))
+        at, own_c = _place(lines, m, tile, count, c, to), broadcast(scratch[own + c])
+        store(out, at, value(kernel, a0, own_0, own_c))
+        store(out, at + 8, value(kernel, a8, own_8, own_c))
+        at, own_c = _place(lines, m, tile, count, c + 1, to), broadcast(scratch[own + c + 1])
+        store(out, at, value(kernel, b0, own_0, own_c))
+        store(out, at + 8, value(kernel, b8, own_8, own_c))
+        at, own_c = _place(lines, m, tile, count, c + 2, to), broadcast(scratch[own + c + 2])
+        store(out, at, value(kernel, c0, own_0, own_c))
+        store(out, at + 8, value(kernel, c8, own_8, own_c))
+        at, own_c = _place(lines, m, tile, count, c + 3, to), broadcast(scratch[own + c + 3])
+        store(out, at, value(kernel, d0, own_0, own_c))
+        store(out, at + 8, value(kernel, d8, own_8, own_c))
 
 
 @njit
@@ -156,18 +167,15 @@ def fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch):
     ``wanted`` are at most 64 rows of the tiles. Returns the number of tiles.
     """
     m, count, values = cached.shape[1], wanted.size, MOST * (tiles.features + 1)
+    out = cached.reshape(-1)
     _pack_left_block(tiles, wanted, 0, count, scratch)
-    for tile in range(first, last):
-        _meet(kernel, tiles, tile, count, scratch)
-        start = tile * HEIGHT
+    for tile in range(first, minimum(last, m // HEIGHT)):
+        _meet(kernel, tiles, tile, count, scratch, out, lines, m)
+    for tile in range(maximum(first, m // HEIGHT), last):  # the last tile, which is not full
+        _meet(kernel, tiles, tile, count, scratch, scratch, lines[:0], m)
         for c in range(count):
-            at, to = values + c * HEIGHT, lines[c] * m + start
-            if start + HEIGHT <= m:
-                store(cached, to, load(scratch, at))
-                store(cached, to + 8, load(scratch, at + 8))
-            else:
-                for r in range(start, m):
-                    cached[lines[c], r] = scratch[at + r - start]
+            for r in range(tile * HEIGHT, m):
+                cached[lines[c], r] = scratch[values + c * HEIGHT + r - tile * HEIGHT]
     return last - first
 
 
@@ -194,7 +202,7 @@ def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out, sc
         count = minimum(MOST, which.size - at)
         _pack_left_block(sources, which, at, count, scratch)
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, tile, count, scratch)
+            _meet(kernel, tiles, tile, count, scratch, scratch, which[:0], 0)
             start = tile * HEIGHT
             for o in range(weights.shape[0]):
                 low = high = broadcast(dtype.type(0))
