@@ -142,7 +142,8 @@ def not_one_of(what: str, names: Iterable[str], given: Any) -> str:
     """
     known = list(names)
     hint = nearest(str(given).lower(), known)
-    return f"{what} must be one of {', '.join(known)}, not {shown(given)}{hint and f'; {hint}'}"
+    allowed = f"one of {', '.join(known)}" if len(known) > 1 else "".join(known)
+    return f"{what} must be {allowed}, not {shown(given)}{hint and f'; {hint}'}"
 
 
 def callers_level() -> int:

@@ -40,7 +40,7 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> 
 
 
 def converted(what: str, raw: Any, kind: Any) -> Any:
-    """Return ``raw``, a value or its text, as the type of a field: bool, int, finite float or an Enum by name."""
+    """Return ``raw``, a value or its text, as the type of a field: bool, int, finite float, str or an Enum by name."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         names = {member.name.lower(): member for member in kind}
         if str(raw).lower() not in names:
@@ -49,9 +49,9 @@ def converted(what: str, raw: Any, kind: Any) -> Any:
     raw = getattr(raw, "item", lambda: raw)()  # of numpy's scalars
     with contextlib.suppress(msgspec.ValidationError):
         value = msgspec.convert(raw, kind, strict=False)
-        if kind is bool or (math.isfinite(value) and (kind is float or abs(value) <= LARGEST)):
+        if kind not in (int, float) or (math.isfinite(value) and (kind is float or abs(value) <= LARGEST)):
             return value
-    raise UsageError(f"{what} must be {WORDS[kind]}, not {shown(raw)}")
+    raise UsageError(f"{what} must be {WORDS.get(kind, 'text')}, not {shown(raw)}")
 
 
 def require_defaults(kind: type) -> None:
@@ -64,8 +64,8 @@ def require_defaults(kind: type) -> None:
 def labelled(name: str, made: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     """Return a name with those parameters that differ from their defaults.
 
-    >>> labelled("pegasos", {"batch": 8, "lazy": True}, {"batch": 1, "lazy": True})
-    'pegasos(batch=8)'
+    >>> labelled("wolfe", {"m1": 0.2, "m2": 0.4}, {"m1": 0.1, "m2": 0.4})
+    'wolfe(m1=0.2)'
     """
     changed = [
         f"{key}={getattr(value, 'name', value)}".lower()

@@ -148,7 +148,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
         ("x: [", 6, "not YAML: "),
         ("kernel: rfb", 5, "there is no kernel 'rfb'; did you mean 'rbf'?"),
         ("kernel: precomputed", 5, "experiments have no 'precomputed'"),
-        ("stop: gab", 5, "stop of fw must be relative or gap or meb, not 'gab'; did you mean 'gap'?"),
+        ("stop: gab", 5, "stop of fw must be one of relative, gap, meb, not 'gab'; did you mean 'gap'?"),
         ("C: {from: 8, to: 1, step: log2}", 5, "C from 8 to 1 has no value, or more than 1,000"),
         ("C: {from: 1, to: 1e300, step: 1.0001}", 5, "C from 1 to 1e+300 has no value, or more"),
         ("class_weight:\n  1: -2", 5, "class_weight[...] must be a number > 0.0"),
