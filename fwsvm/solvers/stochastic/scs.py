@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import self_values
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent
+from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
-from fwsvm.solvers.stochastic.sample import Sample, random_order
+from fwsvm.solvers.stochastic.sample import Sample, picked_rows, random_order
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -63,12 +64,13 @@ class Scs(NamedTuple):
 
     Parameters
     ----------
+    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
     growth : linear, first rows and then more a time; or theory, first (radius / delta_k)^4 (Theorem 3.3)
     test : next, T_k is the rows that S_{k+1} is about to add, whose kernel values it needs anyway; or kept, T_k has as
         many rows as S_k, as in the paper, and grows as it does, which doubles the kernel values. Once S_k has all
         rows, next tests nothing: f_k is f
     last : carried, -d_{k-1} becomes a combination of subgradients over the grown sample; or kept, as in the paper, and
-        it fits rows of which the next sample has many more, so that T_k refuses step after step.
+        it fits rows of which the next sample has many more, so that T_k refuses step after step. With euclid it is kept
     first : rows of S_1; 1000, as the co-author's program has for another problem
     more : rows an iteration adds at least; 250
     rate : rows an iteration adds at least, as a part of S_k; 0.05, so that T_k is never too few to tell small steps
@@ -82,7 +84,8 @@ class Scs(NamedTuple):
     eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
     doubt : standard errors of the decrease on T_k that count for the step; 1: with none, as in the paper, chance
         refuses half of the good steps where T_k is small
-    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
+    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need. With euclid
+        it is times the largest k(x, x) of S_k, where that is below 1
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
     m1, m2 : of the line search, see wolfe; 0.1 and 0.4
@@ -91,6 +94,7 @@ class Scs(NamedTuple):
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
 
+    metric: Metric = Metric.RKHS
     growth: Growth = Growth.LINEAR
     test: Test = Test.NEXT
     last: Last = Last.CARRIED
@@ -162,7 +166,8 @@ class ScsRun(StochasticRun):
 
         self.descent = Descent(self.lam, rule, self.eps, products)
         self.descent.m1, self.descent.m2 = rule.growing * rule.m1, rule.growing * rule.m2
-        self.unit = float(np.sqrt(2.0 / self.lam))  # the distance from 0 within which the minimiser lies
+        self.unit = self.descent.unit
+        self.largest_value = 0.0  # k(x, x) of the rows of S_k, for Euclidean lengths
         self.descent.ball = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
@@ -230,13 +235,21 @@ class ScsRun(StochasticRun):
         more = self.sample.sums(self.samples[1], used, weights, tested.shape[1])
         labels = self.problem.y[self.order[old:size]]
         now.grow(labels, np.hstack([known, rest]), np.hstack([tested, more]))
-        if old and rule.last is Last.CARRIED:
+        if now.euclid:
+            drawn = picked_rows(self.problem.X, self.order[old:size], self.dtype)
+            self.largest_value = max(
+                self.largest_value, float(self_values(self.resolved.kernel, drawn).max())
+            )
+        elif old and rule.last is Last.CARRIED:
             now.carry(old)
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
         now, rule = self.descent, self.rule
-        if now.step == 0.0 or np.sqrt(now.length2) <= rule.eta2 * self.lam * now.ball:
+        least = rule.eta2 * self.lam * now.ball
+        if now.euclid:
+            least *= min(1.0, self.largest_value)  # d is Q c, which kernel values below 1 make shorter
+        if now.step == 0.0 or np.sqrt(now.length2) <= least:
             return False
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (now.value - now.value_after)
