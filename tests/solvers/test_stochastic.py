@@ -144,7 +144,7 @@ def test_the_papers_rules_stop():
     found = train("wolfe", X, y, lambda_=1.0, gamma=0.2, stop="eps", tolerance=1e-4)
     assert found.status in {Status.SAMPLED_STOP, Status.CONVERGED}
     assert found.gap <= 1e-8 / 2 + 1e-6  # |g|^2 / (2 lambda), and float32
-    with pytest.raises(UsageError, match="stop of pegasos must be one of relative, not 'eps'"):
+    with pytest.raises(UsageError, match="stop of pegasos must be relative, not 'eps'"):
         train("pegasos", X, y, stop="eps")
 
 
