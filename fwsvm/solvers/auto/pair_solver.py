@@ -1,25 +1,25 @@
 """swap-2o on small pairs of classes, one after another, in compiled code.
 
 A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, as a run of its own would be, without the half of a
-millisecond that a run spends in the interpreter. Its kernel rows are in float64. They come from the kernel matrix of
-all rows where there is one, else they are computed as they are wanted. At the end q is summed from them anew: that is
-the certificate. For several penalties a pair is solved for one after another, from where it ended for the one before,
-with the same kernel rows.
+millisecond that a run spends in the interpreter. Its kernel rows come from the kernel matrix of all rows, in float64,
+where there is one; else they are computed in float32 as they are wanted. At the end q is summed anew, from kernel
+values in float64: that is the certificate. For several penalties a pair is solved for one after another, from where it
+ended for the one before, with the same kernel rows.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense, pack_range
+from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_sums, fill_dense, pack_range
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, fill_range, no_left_block, scatter
+from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, clear, fill_range, no_left_block, scatter
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import address_of, call, compare_exchange
 from fwsvm.problems.simplex_qp import write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
-from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS, SETTLE_EVERY
+from fwsvm.solvers.tuning import FIRST_SWAPS, MARGIN, NEWTON_OVERHEAD, PAIR_CHECKS, SETTLE_EVERY
 
 
 class PairRows(NamedTuple):
@@ -33,6 +33,7 @@ class PairRows(NamedTuple):
     weights : ndarray of float64, shape (m,), which multiply C
     rows : Rows of float64
     own, itself : ndarray of float64, shape (m,), own terms and k(x, x)
+    single, own_single : the rows, and their own terms, in float32
     matrix : ndarray of float64, shape (m, m), the kernel values, or (0, 0) where they are computed as wanted
     dense : bool, whether they are then computed from dense tiles
     value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
@@ -47,6 +48,8 @@ class PairRows(NamedTuple):
     rows: Rows
     own: np.ndarray
     itself: np.ndarray
+    single: Rows
+    own_single: np.ndarray
     matrix: np.ndarray
     dense: bool
     value_rounding: float
@@ -84,7 +87,7 @@ class Pair(NamedTuple):
     active_diagonal : K~_ii of rows with weight, -1 of the others
     kernel_rows : ndarray, shape (n, n), k(x_t, .) in row t where that is at hand
     slot_of : ndarray of int32, t where kernel row t is at hand, else -1
-    tiles : DenseTiles, the rows, where kernel rows are computed from these
+    tiles : DenseTiles of float32, the rows, where kernel rows are computed from these
     """
 
     where: np.ndarray
@@ -100,9 +103,11 @@ class Pair(NamedTuple):
 
 
 def fill_address(some: PairRows) -> int:
-    """Return where the machine code stands that computes kernel rows (`fwsvm.numerics.machine`)."""
-    rows, own, out, lines = some.rows, some.own, np.empty((0, 0)), np.empty(0, np.int64)
-    which = np.empty(0, np.int32)
+    """Return where the machine code stands that computes kernel rows (`fwsvm.numerics.machine`), 0 where none is."""
+    if some.matrix.size:
+        return 0
+    rows, own, out = some.single, some.own_single, np.empty((0, 0), np.float32)
+    lines, which = np.empty(0, np.int64), np.empty(0, np.int32)
     if some.dense:
         tiles = DenseTiles(rows.values, own, rows.features)
         return address_of(fill_dense, some.kernel, tiles, which, lines, 0, 0, out, own)
@@ -111,7 +116,7 @@ def fill_address(some: PairRows) -> int:
 
 
 @njit
-def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, solutions):
+def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, exact_block, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
@@ -121,8 +126,8 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
     numbers : ndarray of int
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     fill_at : int, see `fill_address`
-    memory : ndarray of float64, for the kernel rows of the largest pair
-    left_block : LeftBlock, for sparse rows
+    memory : ndarray, for the kernel rows of the largest pair; float64 where there is a matrix, else float32
+    left_block, exact_block : LeftBlock of float32 and of float64, for sparse rows
     solutions : Solutions
     """
     for number in numbers:
@@ -134,34 +139,54 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
         first_two[0], first_two[1] = 0, plus
         computed = _fill(some, s, left_block, fill_at, first_two)
         s.alpha[0] = s.alpha[plus] = 0.5
+        exact = some.matrix.size > 0
+        share = 1.0 if exact else 1.0 - MARGIN
+        constant, line = share * some.constant, share * some.slope
+        alphas, done = np.empty((penalties.size, n)), 0
         for k in range(penalties.size):
-            for t in range(n):
-                s.ridge[t] = 1.0 / (penalties[k] * some.weights[s.where[t]])
-                s.diagonal[t] = some.itself[s.where[t]] + 1.0 + s.ridge[t]
-                s.active_diagonal[t] = s.diagonal[t] if s.alpha[t] > 0.0 else -1.0
+            _set_penalty(some, s, penalties[k])
             R, best = _recompute(s)
             steps, checks, most = 0, 0, max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
             while True:
-                taken, R, best, missed = _steps(some, s, R, best, most - steps)
+                taken, R, best, missed = _steps(s, constant, line, R, best, most - steps)
                 steps += taken
                 if missed:
                     computed += _fill(some, s, left_block, fill_at, _wanted(some, s, R, best))
                     continue
                 R, best = _recompute(s)
                 checks += 1
-                reached = 2.0 * (R - s.q[best]) <= some.constant + some.slope * R
+                reached = 2.0 * (R - s.q[best]) <= constant + line * R
                 if reached or steps >= most or checks == PAIR_CHECKS:
                     break
             solutions.steps[k, number], solutions.evaluations[k, number] = steps, computed
-            computed, bias = 0, 0.0
+            computed, done = 0, k + 1
+            for t in range(n):
+                alphas[k, t] = s.alpha[t]
+            if not reached:  # another method goes on, for this penalty and those after it
+                break
+        h = np.zeros((done, n))
+        if not exact:
+            _add_exactly(some, s, alphas, exact_block, h)
+        for k in range(done):
+            for t in range(n):
+                s.alpha[t], s.q[t] = alphas[k, t], h[k, t]
+            _set_penalty(some, s, penalties[k])
+            R, bias = (_recompute(s) if exact else _settled(s))[0], 0.0
             for t in range(n):
                 coefficient = (s.alpha[t] if t < plus else -s.alpha[t]) / R
                 solutions.coefficients[k, s.where[t], j - 1 if t < plus else i] = coefficient
                 bias += coefficient
             solutions.biases[k, number], found = bias, solutions.certificates[k, number]
             write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
-            if not reached:  # another method goes on, for this penalty and those after it
-                break
+
+
+@njit(inner=True)
+def _set_penalty(some, s, penalty):
+    """Set what depends on C."""
+    for t in range(s.q.size):
+        s.ridge[t] = 1.0 / (penalty * some.weights[s.where[t]])
+        s.diagonal[t] = some.itself[s.where[t]] + 1.0 + s.ridge[t]
+        s.active_diagonal[t] = s.diagonal[t] if s.alpha[t] > 0.0 else -1.0
 
 
 @njit(inner=True)
@@ -172,18 +197,24 @@ def _pair(some, i, j, memory):
     where, slot_of = np.empty(n, np.int32), np.empty(n, np.int32)
     for t in range(n):
         where[t], slot_of[t] = first + t if t < plus else second + t - plus, -1
-    dense, features = some.dense, some.rows.features
-    height = (n + HEIGHT - 1) // HEIGHT * HEIGHT if dense else 0
-    numbers, own = np.zeros(height * features), np.zeros(height)
-    if dense:
-        pack_range(some.rows, first, first + plus, first, numbers)
-        pack_range(some.rows, second, second + n - plus, second - plus, numbers)
-        for t in range(n):
-            own[t] = some.own[where[t]]
-    tiles = DenseTiles(numbers, own, features)
+    height = (n + HEIGHT - 1) // HEIGHT * HEIGHT if some.dense else 0
+    numbers, own = np.zeros(height * some.rows.features, np.float32), np.zeros(height, np.float32)
+    tiles = _packed(some.single, some.own_single, where, plus, numbers, own)
     vectors, kernel_rows = np.zeros((5, n)), memory[: n * n].reshape(n, n)
     ridge, diagonal, alpha, q, active_diagonal = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     return Pair(where, plus, ridge, diagonal, alpha, q, active_diagonal, kernel_rows, slot_of, tiles)
+
+
+@njit(inner=True)
+def _packed(rows, terms, where, plus, numbers, own):
+    """Return the rows of a pair in tiles, in ``numbers`` and ``own``, which are zero; none where these are empty."""
+    if own.size > 0:
+        first, second, n = where[0], where[plus], where.size
+        pack_range(rows, first, first + plus, first, numbers)
+        pack_range(rows, second, second + n - plus, second - plus, numbers)
+        for t in range(n):
+            own[t] = terms[where[t]]
+    return DenseTiles(numbers, own, rows.features)
 
 
 @njit(inner=True)
@@ -207,16 +238,16 @@ def _fill(some, s, left_block, fill_at, wanted):
             for p in range(n - s.plus):
                 k[s.plus + p] = values[second + p]
     elif some.dense:
-        scratch, end = np.empty(MOST * (s.tiles.features + 1 + HEIGHT) + HEIGHT), s.tiles.own.size // HEIGHT
+        scratch = np.empty(MOST * (s.tiles.features + 1 + HEIGHT) + HEIGHT, np.float32)
+        end = s.tiles.own.size // HEIGHT
         call(fill_at, (some.kernel, s.tiles, wanted, lines, np.int64(0), end, out, scratch))
     else:
-        which, rows = np.empty(wanted.size, np.int32), some.rows
+        which, rows, own = np.empty(wanted.size, np.int32), some.single, some.own_single
         for c in range(wanted.size):
             which[c] = s.where[wanted[c]]
-        used, first, last = scatter(left_block, rows, some.own, which, WIDE), np.int64(0), np.int64(n)
+        used, first, last = scatter(left_block, rows, own, which, WIDE), np.int64(0), np.int64(n)
         call(
-            fill_at,
-            (some.kernel, left_block, WIDE, which.size, rows, some.own, s.where, first, last, out, lines),
+            fill_at, (some.kernel, left_block, WIDE, which.size, rows, own, s.where, first, last, out, lines)
         )
         clear(left_block, used)
     for t in lines:
@@ -227,7 +258,7 @@ def _fill(some, s, left_block, fill_at, wanted):
 @njit(inner=True)
 def _recompute(s):
     """Set q = K~ alpha from kernel rows; return R and where q is least."""
-    q, R, best = s.q, 0.0, 0
+    q = s.q
     for t in range(q.size):
         q[t] = 0.0
     for j in range(q.size):
@@ -235,6 +266,13 @@ def _recompute(s):
             k, weight = s.kernel_rows[j], s.alpha[j] if j < s.plus else -s.alpha[j]
             for t in range(q.size):
                 q[t] += weight * (k[t] + 1.0)
+    return _settled(s)
+
+
+@njit(inner=True)
+def _settled(s):
+    """Make q of K alpha with signs, which it holds; return R and where q is least."""
+    q, R, best = s.q, 0.0, 0
     for t in range(q.size):
         q[t] = (q[t] if t < s.plus else -q[t]) + s.alpha[t] * s.ridge[t]
         R += s.alpha[t] * q[t]
@@ -243,16 +281,67 @@ def _recompute(s):
     return R, best
 
 
+@njit(inner=True)
+def _add_sparse(some, s, which, weights, left_block, h):
+    """Add sum_c weights[k, c] k(x_which[c], .) to h (S, n) for sparse rows."""
+    n, rows = s.q.size, some.rows
+    for start in (0, s.plus):
+        first, size = s.where[start], s.plus if start == 0 else n - s.plus
+        part = Rows(rows.values, rows.columns, rows.starts[first : first + size + 1], rows.features)
+        own, out = some.own[first : first + size], np.zeros((h.shape[0], size))
+        for at in range(0, which.size, WIDE):
+            some_weights = weights[:, at : at + WIDE].copy()
+            sources = np.empty(some_weights.shape[1], np.int64)
+            for c in range(sources.size):
+                sources[c] = s.where[which[at + c]]
+            add_sparse_sums(
+                some.kernel, left_block, rows, some.own, sources, some_weights, part, own, 0, size, out
+            )
+        for k in range(h.shape[0]):
+            for t in range(size):
+                h[k, start + t] += out[k, t]
+
+
+@njit(inner=True)
+def _add_exactly(some, s, alphas, left_block, h):
+    """Add y_j alpha_j (k(x_j, .) + 1) over the rows j, in float64, to h (S, n), for S of the weights ``alphas``."""
+    n, S, rows, count = s.q.size, h.shape[0], some.rows, 0
+    which, lines = np.empty(n, np.int64), np.zeros((S, n))
+    for t in range(n):
+        used = False
+        for k in range(S):
+            lines[k, count] = alphas[k, t] if t < s.plus else -alphas[k, t]
+            used |= alphas[k, t] > 0.0
+        if used:
+            which[count] = t
+            count += 1
+    weights = lines[:, :count].copy()
+    if some.dense:
+        numbers, own = np.zeros(s.tiles.own.size * rows.features), np.zeros(s.tiles.own.size)
+        tiles = _packed(rows, some.own, s.where, s.plus, numbers, own)
+        scratch = np.empty(MOST * (rows.features + 1 + HEIGHT) + HEIGHT)
+        add_sums(some.kernel, tiles, which[:count], weights, tiles, 0, n, 0, h, scratch)
+    else:
+        _add_sparse(some, s, which[:count], weights, left_block, h)
+    for k in range(S):
+        total = 0.0
+        for c in range(count):
+            total += weights[k, c]
+        for t in range(n):
+            h[k, t] += total
+
+
 @njit(each_step=True)
-def _steps(some, s, R, best, most):
+def _steps(s, constant, line, R, best, most):
     """Take up to ``most`` steps of swap-2o (`fwsvm.solvers.frank_wolfe.swap_2o`) from a point with this R.
 
-    Return how many were taken, R, where q is least, and whether they ended because the kernel row of that is missed.
+    A gap up to constant + line R ends them. Return how many were taken, R, where q is least, and whether they ended
+    because the kernel row of that is missed.
     """
     q, alpha, diagonal, ridge, plus, n = s.q, s.alpha, s.diagonal, s.ridge, s.plus, s.q.size
     for taken in range(most):
         i, slope = best, R - q[best]
-        near = not 2.0 * slope > some.constant + some.slope * R
+        near = not 2.0 * slope > constant + line * R
         if near or s.slot_of[i] < 0:
             return taken, R, best, not near
         k_i, sign = s.kernel_rows[i], 1.0 if i < plus else -1.0

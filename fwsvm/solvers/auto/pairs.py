@@ -13,7 +13,7 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import is_dense
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms, own_terms_and_values
-from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import empty_left_block, gram_matrix, no_left_block, threads_for
 from fwsvm.kernels.sums import product_rounding
@@ -59,6 +59,7 @@ class PairBatch:
         self.order = order[counts[codes[order]] > 0]
         rows, starts = some_rows(as_rows(problems.rows), self.order), np.concatenate([[0], np.cumsum(counts)])
         m, (own, itself) = rows.height, own_terms_and_values(kernel, rows)
+        single = in_precision(rows, np.float32)
         self.threads, self.evaluations, matrix = self.resolved.threads, 0, np.empty((0, 0))
         if m <= whole:  # few values, and a value and its mirror image are computed once
             self.threads, self.evaluations = threads_for(rows, m, m, self.threads), m * (m + 1) // 2
@@ -72,6 +73,8 @@ class PairBatch:
             rows,
             own,
             itself,
+            single,
+            own_terms(kernel, single),
             matrix,
             m > whole and is_dense(rows),
             product_rounding(kernel, rows, own),
@@ -93,11 +96,10 @@ class PairBatch:
         most, fill_at = int(self.sizes[numbers[0]]), fill_address(some)
 
         def work(_: int) -> None:
-            left_block = (
-                no_left_block(some.rows) if some.dense or some.matrix.size else empty_left_block(some.rows)
-            )
-            memory = np.empty(most * most)
-            solve_pairs(some, self.penalties, numbers, claimed, fill_at, memory, left_block, self.solutions)
+            left_block = no_left_block if some.dense or some.matrix.size else empty_left_block
+            memory: np.ndarray = np.empty(most * most, np.float64 if some.matrix.size else np.float32)
+            blocks = left_block(some.single), left_block(some.rows)
+            solve_pairs(some, self.penalties, numbers, claimed, fill_at, memory, *blocks, self.solutions)
 
         together(work, min(self.threads, len(numbers)))
 
