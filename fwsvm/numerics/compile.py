@@ -9,7 +9,6 @@ import gc
 import hashlib
 import importlib
 import os
-import pickle
 import sys
 import threading
 import warnings
@@ -35,7 +34,7 @@ from numba.core import event  # noqa: E402
 from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import Compiler, CompileResult  # noqa: E402
 from numba.core.runtime import rtsys  # noqa: E402
-from numba.core.serialize import dumps  # noqa: E402
+from numba.core.serialize import dumps, loads  # noqa: E402
 
 from fwsvm.errors import CodeWarning, UsageError  # noqa: E402
 from fwsvm.files.folders import code_folder  # noqa: E402
@@ -232,7 +231,7 @@ def is_cache_empty() -> bool:
 
 
 class _Cache:
-    """The machine code of one function on disk: a file for each combination of types.
+    """The machine code of one function on disk: a file for each combination of types, as numba writes it.
 
     Numba stamps a cached function with its own file alone, so a change in another file that it was compiled from would
     go unnoticed and give wrong numbers. A folder named by a digest of all computing sources cannot hold stale code.
@@ -246,13 +245,11 @@ class _Cache:
 
     def load_overload(self, sig: Any, target: Any) -> Any:
         """Return the compiled function of a signature, or None; a damaged file is a miss."""
-        rtsys.initialize(
-            target
-        )  # all that loaded code needs; what compiling needs takes half a second to import
+        rtsys.initialize(target)  # loaded code needs no more; what compiling needs takes half a second
         file = self._file(sig, target.codegen())
         try:
-            return file and CompileResult._rebuild(target, *pickle.loads(file.read_bytes()))  # noqa: S301, SLF001
-        except Exception:  # noqa: BLE001 - a damaged pickle may raise anything
+            return file and CompileResult._rebuild(target, *loads(file.read_bytes()))  # noqa: SLF001
+        except Exception:  # noqa: BLE001 - a damaged file may raise anything
             return None
 
     def save_overload(self, sig: Any, made: Any) -> None:

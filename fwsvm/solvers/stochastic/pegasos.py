@@ -101,18 +101,13 @@ class PegasosRun(StochasticRun):
         self.random = np.random.default_rng(problem.stream)
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
         self.counts = np.zeros(self.m)  # y_i times the times that a row violated its margin
-        self.members, self.size = (
-            np.zeros(self.m, np.int64),
-            0,
-        )  # the rows in the expansion, in order of coming
+        self.members = np.zeros(self.m, np.int64)  # the rows in the expansion, in order of coming
+        self.size = 0
         self.control = np.zeros(1, CONTROL)
         self.products: np.ndarray = np.empty((WIDE, WIDE), self.dtype)
         self.joined = np.empty(WIDE)
         self.kernel_evaluations = 0
-        self.at, self.pool_at = (
-            WIDE,
-            POOL_ROWS,
-        )  # the next row of the block, and of the pool; both are used up
+        self.at, self.pool_at = WIDE, POOL_ROWS  # the next row of the block and of the pool: none
         self.mean_loss = 1.0
 
     def advance(self, steps: int) -> int:
@@ -146,25 +141,10 @@ class PegasosRun(StochasticRun):
         at, self.pool_at, self.at = self.pool_at, self.pool_at + WIDE, 0
         self.ids = self.pool_ids[at : self.pool_at]
         self.labels = self.problem.y[self.ids]
-        kernel, block, lines = (
-            self.resolved.kernel,
-            np.arange(at, self.pool_at, dtype=np.int32),
-            np.arange(WIDE),
-        )
+        block, lines = np.arange(at, self.pool_at, dtype=np.int32), np.arange(WIDE)
         used = scatter(self.left_block, self.pool, self.pool_own, block, WIDE)
-        fill_range(
-            kernel,
-            self.left_block,
-            WIDE,
-            WIDE,
-            self.pool,
-            self.pool_own,
-            block,
-            0,
-            WIDE,
-            self.products,
-            lines,
-        )
+        count, some = WIDE, (self.pool, self.pool_own, block, 0, WIDE)
+        fill_range(self.resolved.kernel, self.left_block, WIDE, count, *some, self.products, lines)
         self.sums = self._over_expansion()
         clear(self.left_block, used)
         self.kernel_evaluations += WIDE * (WIDE + self.size)
