@@ -6,7 +6,7 @@ An invalid value is a `ValueError` that says what it may be.
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, cleandoc
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -128,13 +128,13 @@ def with_parameters(names: str, **defaults: Any) -> Callable[[Kind], Kind]:
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     lines = [
-        textwrap.fill(f"{name} : {texts[name]}", 110, initial_indent="    ", subsequent_indent="        ")
-        for name in ("C", *values)
+        textwrap.fill(f"{name} : {texts[name]}", 110, subsequent_indent="    ") for name in ("C", *values)
     ]
 
     def add(kind: Kind) -> Kind:
         kind.__init__ = __init__  # type: ignore[misc]
-        kind.__doc__ = "\n".join([kind.__doc__ or "", "    Parameters", "    ----------", *lines, ""])
+        text = cleandoc(kind.__doc__ or "")
+        kind.__doc__ = "\n".join([text, "", "Parameters", "----------", *lines])
         return kind
 
     return add

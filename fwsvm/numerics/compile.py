@@ -264,6 +264,8 @@ class _Cache:
             part.replace(file)
         except OSError as error:
             _warn_of_no_cache(str(file.parent), error.strerror or str(error))
+        except RuntimeError as error:  # llvmlite, which hands over the object, swallowed an interrupt
+            raise KeyboardInterrupt from error
 
     def _file(self, sig: Any, codegen: Any) -> Path | None:
         """Return the file for code of these types on this processor; None where a type has no source file."""
