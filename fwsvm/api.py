@@ -131,7 +131,7 @@ def train(
 
 
 def predict(
-    model: Model | Result,
+    model: Model | Result | str | Path,
     data: str | Path | Dataset | LabelledRows | ArrayLike,
     *,
     threads: int = 1,
@@ -149,7 +149,7 @@ def predict(
 
     Parameters
     ----------
-    model : KernelModel, LinearModel or Result
+    model : KernelModel, LinearModel, Result, or str or Path of a model file
     data : str, Path, Dataset, LabelledRows, or array or sparse array of shape (t, n)
         A file, with or without labels, a name of ``fwsvm data list`` or a data set, of which the test rows are used if
         there are any, else the training rows; or the rows. Features that no row of sparse rows has count as zeros, and
@@ -176,6 +176,8 @@ def predict(
         A row has no decision value in double precision.
     """
     check_whole("threads", threads, 1, MOST_THREADS)
+    if isinstance(model, str | Path):
+        model = load(model)
     model = model.model if isinstance(model, Result) else model
     sigmoids = sigmoids_of(model) if probability else None
     found = []

@@ -98,6 +98,7 @@ def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method)
     assert model.facts["relative_gap"] == result.relative_gap
     assert model.facts["method"] == method
     fwsvm.save(tmp_path / "b.model", model)
+    assert (fwsvm.predict(tmp_path / "b.model", X) == fwsvm.predict(model, X)).all()
     assert (tmp_path / "b.model").read_bytes() == (tmp_path / "a.model").read_bytes()
 
 

@@ -245,6 +245,7 @@ def _check(path: Path, keys: Any) -> None:
         if unknown := re.search("unknown field `(.*)`", said):
             known = sorted({name for struct in _STRUCTS for name in names_of(struct)})
             hint = nearest(unknown[1], known, f"the keys are {', '.join(known)}")
+            hint = "it belongs elsewhere in an experiment" if unknown[1] in known else hint
             said, key, value = f"unknown key {unknown[1]!r}; {hint}", unknown[1], held[unknown[1]]
         elif missing := re.search("required field `(.*)`", said):
             said = f"{where.strip('.`')} needs the key {missing[1]}"

@@ -133,6 +133,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
     ("text", "line", "said"),
     [
         ("tolerence: 1", 5, "unknown key 'tolerence'; did you mean 'tolerance'?"),
+        ("limits:\n  folds: 3", 6, "unknown key 'folds'; it belongs elsewhere in an experiment"),
         ("limits:\n  time_second: 3", 6, "unknown key 'time_second'; did you mean 'time_seconds'?"),
         (
             "profiles:\n  small:\n    repetition: 3",
