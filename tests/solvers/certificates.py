@@ -125,13 +125,6 @@ def priority(case: Case, result: Result, path: Path) -> Worth:
     return Worth(primal, primal, None, 1e4 * EPS * scale * size, min(above))
 
 
-def of_three_classes(case: Case, seed: int) -> Case:
-    """Return the case with three classes, and no weights."""
-    y = np.random.default_rng(seed).integers(1, 4, len(case.y)).astype(float)
-    y[:3] = 1.0, 2.0, 3.0
-    return case._replace(y=y, weights=None)
-
-
 def pairs_of(case: Case, result: Result, path: Path) -> Iterator[tuple[Case, Worth]]:
     """Yield each pair of classes as a case of its own, and what the machine, written and read back, is worth on it."""
     fwsvm.save(path, result)
