@@ -22,7 +22,7 @@ from fwsvm.cli._options import (
     zero_based_option,
 )
 from fwsvm.cli._outputs import refuse_overwriting
-from fwsvm.errors import UsageError, counted
+from fwsvm.errors import UsageError, counted, listed
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
@@ -37,13 +37,6 @@ FINITE = FiniteFloat()
     "-l", "--lower", type=FINITE, default=-1.0, show_default=True, help="What minima are mapped to."
 )
 @click.option("-u", "--upper", type=FINITE, default=1.0, show_default=True, help="What maxima are mapped to.")
-@click.option(
-    "-y",
-    "--target",
-    type=(FINITE, FINITE),
-    metavar="LOWER UPPER",
-    help="Scale labels, too, to this interval.",
-)
 @click.option("-s", "--save", type=PATH, help="Save the ranges to this file.")
 @click.option("-r", "--restore", type=PATH, help="Take interval and ranges from this file.")
 @click.option("-o", "--output", type=PATH, help="Write to this file instead of stdout.")
@@ -60,7 +53,6 @@ FINITE = FiniteFloat()
 def scale(
     lower: float,
     upper: float,
-    target: tuple[float, float] | None,
     save: Path | None,
     restore: Path | None,
     output: Path | None,
@@ -78,13 +70,13 @@ def scale(
         fwsvm scale -l 0 -s ranges train > train.scaled
         fwsvm scale -r ranges test > test.scaled
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
+    from fwsvm import scaling
     from fwsvm.data import inputs, ranges
     from fwsvm.files.atomic import replacing
 
     given = click.get_current_context().get_parameter_source
     refused = {
         "-s and -r cannot be used together: restored ranges are saved already": save,
-        "-y and -r cannot be used together: give -y with -s, and the file then scales labels, too": target,
         "-l, -u and -r cannot be used together: the interval is that of the restored ranges": any(
             given(name) is ParameterSource.COMMANDLINE for name in ("lower", "upper")
         ),
@@ -92,18 +84,21 @@ def scale(
     for why, found in refused.items():
         if restore and found:
             raise UsageError(why)
-    if not (lower < upper and (target is None or target[0] < target[1])):
+    if not lower < upper:
         raise UsageError("the lower end of an interval must be below its upper end")
     refuse_overwriting([data, restore], [save, output])
     table, notices = inputs.read_rows(data, zero_based=zero_based)
     X = table.X
-    rule = (
-        ranges.restore_ranges(restore, X)
-        if restore
-        else ranges.fit_ranges(X, table.labels, lower, upper, target)
-    )
+    if restore:
+        rule = ranges.read(restore)
+        if new := ranges.unknown_features(X, rule):
+            said = f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}"
+            notices = (*notices, said)
+    else:
+        rule = scaling.fit(X, "[-1,1]")._replace(lower=lower, upper=upper)
     if save:
-        ranges.write(save, rule)
+        with replacing(save) as stream:
+            stream.write(rule.text())
     written = before = 0
     with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
         for some in ranges.scaled_text(X, table.labels, rule, digits):
@@ -113,21 +108,15 @@ def scale(
         f"{written:,} values are not zero, {before:,} were before; where values are not negative and most of them "
         "zero, use -l 0 rather than -l -1"
     )
-    for notice in (*notices, *rule.notices, *[denser] * (written > before)):
+    for notice in (*notices, *[denser] * (written > before)):
         note(f"warning: {notice}")
 
 
 @click.command()
 @zero_based_option
-@click.option(
-    "--lenient",
-    is_flag=True,
-    help="Accept extensions that LIBSVM rejects: comments, empty lines, names as labels, qid:, and a missing last "
-    "line end.",
-)
 @data_argument
-def check(zero_based: bool | None, lenient: bool, data: str) -> None:
-    """List every line of DATA that is not in LIBSVM's format.
+def check(zero_based: bool | None, data: str) -> None:
+    """List every line of DATA that training refuses.
 
     DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format. A table (.csv, .npy) is
     read, and its first error named.
@@ -147,7 +136,7 @@ def check(zero_based: bool | None, lenient: bool, data: str) -> None:
         if (loader := formats.loader_of(file, unlabelled=True))["format"] != "svmlight":
             formats.read_path(file, loader)
             continue
-        for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient, look=look):
+        for line, reason in svmlight.problems(file, look, zero_based=zero_based):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
             wrong.add((file, line))
     if wrong:

@@ -111,7 +111,6 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
         (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
         (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
         (["-l", "-1", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
-        (["-y", "0", "9", "-r", "b"], 2, "-y and -r cannot be used together: give -y with -s"),
         (["-r", "absent"], 3, "absent: no such file"),
         (["-o", "absent/scaled"], 4, "cannot be written: No such file"),
     ],
@@ -121,60 +120,30 @@ def test_scale_refuses(heart, arguments, exits, why):
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("x\n-1 1\n1 0 1\n2 0\n", ":4: not a range file: 'index minimum maximum' or an interval is expected"),
-        ("x\n-1 one\n", ":2: not a range file"),
-        ("x\n-1 1\n1.5 0 1\n", ":3: not a range file"),
-        ("y\n0 1\n", "not a range file: a line 'x', an interval, and a line for each feature are expected"),
-    ],
+    "content", ["x\n-1 one\n", "x\n-1 1\n1.5 0 1\n", "y\n0 1\n", "x\n-1 1\n2 0 1\n1 0 1\n"]
 )
-def test_a_file_that_is_no_range_file(tmp_path, content, why):
-    path = tmp_path / "ranges"
-    path.write_text(content)
-    with pytest.raises(DataError) as caught:
-        ranges.read(path)
-    assert why in str(caught.value)
+def test_a_file_that_is_no_range_file(tmp_path, content):
+    (tmp_path / "ranges").write_text(content)
+    with pytest.raises(DataError, match="ranges: not a range file"):
+        ranges.read(tmp_path / "ranges")
 
 
-def test_check_lists_every_bad_line(tmp_path):
+def test_check_lists_every_line_that_training_refuses(tmp_path):
     path = tmp_path / "bad"
-    path.write_text("1 3:1 2:4\nred 1:1\n1 1:1\n\n1 1:nan\n1,2 1:1\n1 1:1 1:2\n1 1:1 # c\n1 1:1")
-    assert done("check", path, code=3).stdout.split("\n") == [
-        "line 1: '2:4' comes after '3:1', but indices must increase",
-        "line 2: label 'red' is not a number",
-        "line 4: an empty line",
+    path.write_text("label a b\n1 3:1 2:4\nred 1:1\n\n1 1:nan\n1,2 1:1\n1 1:1 # c\n1 1:1")
+    assert done("check", path, code=3).stdout.splitlines() == [
+        "line 1: 'a' is not index:value; if it is a header, leave it out",
+        "line 2: '2:4' comes after '3:1', but indices must increase",
         "line 5: value of '1:nan' is not finite",
         "line 6: '1,2' is more than one label; if the file is comma-separated, call it NAME.csv",
-        "line 7: '1:2' comes after '1:1', but indices must increase",
-        "line 8: a comment",
-        "line 9: missing a newline character in the end",
-        "Found 8 lines with error.",
-        "",
+        "Found 4 lines with error.",
     ]
-    lenient = done("check", "--lenient", path, code=3).stdout
-    assert [line.split(":")[0] for line in lenient.split("\n")[:-2]] == [
-        "line 1",
-        "line 5",
-        "line 6",
-        "line 7",
-    ]
-
-
-def test_check_reads_a_table_and_names_its_first_error(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a;b;class\n1;2;x\n3;4,5;y\n")
-    said = done("check", path, code=3).stderr
-    assert (
-        "rows.csv:3: column 2 (b): '4,5' is not a finite number; write a point in place of the comma" in said
-    )
-    path.write_text("a,b,class\n1,2,x\n3,,y\n")
-    assert "rows.csv:3: column 2 (b) is empty; fill it in" in done("check", path, code=3).stderr
-    path.write_text("a,b,class\n1,2,x\n3,4,y\n")
+    said = "rows.csv:3: column 2 (b): '4,5' is not a finite number; write a point in place of the comma"
+    assert said in done("check", path, code=3).stderr
+    path.write_text("a,b,class\n1,2,x\n3,4,x\n")
     assert done("check", path).stdout == "No error.\n"
-
-
-def test_check_warns_of_a_single_class(tmp_path):
     (tmp_path / "one").write_text("1 1:1\n1 2:1\n")
     assert "every row has the label 1" in done("check", tmp_path / "one").stderr
 
@@ -201,16 +170,15 @@ def test_training_says_first_that_rows_are_far_from_scaled(tmp_path, words, so):
 
 @IN_TMP
 @given(text=st.from_regex(r"([-+0-9:. e#,a\n]|1 1:2 2:3\n){0,40}", fullmatch=True))
-def test_lenient_check_and_reader_agree(tmp_path, text):
+def test_check_and_reader_agree(tmp_path, text):
     path = tmp_path / "data"
     path.write_text(text)
     try:
         svmlight.read(path)
     except DataError:
-        done("check", "--lenient", path, code=3)
         done("check", path, code=3)
     else:
-        done("check", "--lenient", path)
+        done("check", path)
 
 
 def labelled(counts):

@@ -195,20 +195,6 @@ def test_a_value_that_could_not_be_read_back_is_refused(tmp_path, value):
     assert path.read_text() == "precious"
 
 
-def test_problems_lists_every_bad_line_once(tmp_path):
-    path = tmp_path / "data"
-    path.write_text("1 1:1\nx 1:1\n1 3:1 2:1 0:1\n\n1 1:nan 2:x\n1 2:1 # c\n2 qid:1 1:1\n1 1:1")
-    lenient = list(svmlight.problems(path, strict=False))
-    assert [line for line, _ in lenient] == [3, 5]
-    strict = dict(svmlight.problems(path))
-    assert list(strict) == [2, 3, 4, 5, 6, 7, 8]
-    assert strict[2] == "label 'x' is not a number"
-    assert strict[4] == "an empty line"
-    assert strict[6] == "a comment"
-    assert "qid:1" in strict[7]
-    assert "newline" in strict[8]
-
-
 MIRROR = os.environ.get("FWSVM_MIRROR", "")
 OTHER_FORMATS = re.compile(r".*\.(csv|data|txt|zip)|zip\..*|kddcup.*|corrected.*")
 

@@ -20,7 +20,6 @@ from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_errors import (
     FormatError,
     NoRowsError,
-    beyond_libsvm,
     entry_reason,
     label_reason,
     line_number,
@@ -39,8 +38,7 @@ ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+
 INDEX_ZERO = re.compile(rb"0+:")
 HEAD_BYTES = 4096
 MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
-#: What LIBSVM may refuse of lines that are read.
-SUSPECT = re.compile(rb"#|qid:|^[ \t\v\f\r]*\n", re.MULTILINE)
+HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
 POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
 
 
@@ -103,13 +101,15 @@ class _Reader:
 
         `FormatError` names the line of the file.
         """
-        for text, _ in lines_of(self.path, stream):
+        for text in lines_of(self.path, stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text[:HEAD_BYTES].data)
             try:
                 piece = self._parse(text)
             except FormatError as error:
-                raise FormatError(self.path, error.line + self.lines, error.why) from None
+                line = error.line + self.lines
+                hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
+                raise FormatError(self.path, line, error.why + hint) from None
             if len(piece.indptr) > 1:
                 yield piece
         if not self.rows:
@@ -252,9 +252,12 @@ def read(
         return _collected(found, stream, Path(path).stat().st_size, add)
 
 
-def parse(path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False) -> Table:
-    """Return the rows of a part of a file; lines are counted from its start. Errors are those of `read`."""
+def parse(
+    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False, before: int = 0
+) -> Table:
+    """Return the rows of a part of a file, with so many lines ``before`` it. Errors are those of `read`."""
     found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
+    found.lines = before
     return _collected(found, io.BytesIO(text), len(text), None)
 
 
@@ -283,42 +286,32 @@ def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[Table]:
 
 
 def problems(
-    path: str | Path,
-    *,
-    zero_based: bool | None = None,
-    strict: bool = True,
-    look: Callable[[LabelledRows], None] = lambda _: None,
+    path: Path, look: Callable[[LabelledRows], None], *, zero_based: bool | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield every line that breaks the format, as (line number, reason), at most one reason a line.
+    """Yield every line that `read` refuses, as (line number, reason), at most one reason a line.
 
-    The rows of each piece of the file without any are given to ``look``. With ``strict``, also what `read` takes but
-    LIBSVM's own programs do not: comments, empty lines, text as labels, ``qid:`` and a missing last line end. Where
-    ``zero_based`` is None, the first piece says whether indices count from 0.
+    The rows of each piece of the file without any are given to ``look``. Where ``zero_based`` is None, the first piece
+    says whether indices count from 0.
     """
-    path, empty, before = Path(path), True, 0
+    empty, before = True, 0
     with open_text(path) as stream:
-        for text, ended in lines_of(path, stream):
-            lines = text.tobytes()
-            first, before = before + 1, before + lines.count(b"\n")
-            zero_based = looks_zero_based(lines) if zero_based is None else zero_based
-            unended = "missing a newline character in the end" if strict and not ended else ""
+        for text in lines_of(path, stream):
+            piece = text.tobytes()
+            zero_based = looks_zero_based(piece) if zero_based is None else zero_based
             try:
-                table, _ = parse(path, lines, zero_based=zero_based)
+                look(parse(path, piece, zero_based=zero_based)[0])
                 empty = False
-                look(table)
-                wrong = strict and (table.labels.dtype.kind == "U" or SUSPECT.search(lines) is not None)
-            except FormatError as error:
-                wrong = strict or not isinstance(error, NoRowsError)
-            for number, line in enumerate(lines.split(b"\n")[:-1] if wrong or unended else [], first):
-                why = beyond_libsvm(line) if strict else ""
-                try:
-                    parse(path, line, zero_based=zero_based)
-                except NoRowsError:
-                    pass
-                except FormatError as error:
-                    why, empty = why or error.why, False
-                if why := why or unended * (number == before):
-                    yield number, why
+            except FormatError:
+                for number, line in enumerate(piece.split(b"\n")[:-1], before):
+                    try:
+                        parse(path, line, zero_based=zero_based, before=number)
+                        empty = False
+                    except NoRowsError:
+                        pass
+                    except FormatError as error:
+                        empty = False
+                        yield error.line, error.why
+            before += piece.count(b"\n")
     if empty:
         yield 1, "the file has no rows"
 

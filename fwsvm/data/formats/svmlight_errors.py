@@ -64,19 +64,6 @@ def label_reason(token: bytes) -> str:
     return labels.objection(name)
 
 
-def beyond_libsvm(line: bytes) -> str:
-    """Return what LIBSVM's own programs refuse of a line that fwsvm reads; empty where there is nothing."""
-    words = line.split(b"#")[0].split()
-    if words:
-        if why := label_reason(words[0]):
-            return why
-        if labels.number(words[0].decode()) is None:
-            return f"label '{shown_token(words[0])}' is not a number"
-        if words[1:] and words[1].startswith(b"qid:"):
-            return f"'{shown_token(words[1])}': query numbers are an extension of svmlight's"
-    return "a comment" if b"#" in line else "" if words else "an empty line"
-
-
 def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:  # noqa: PLR0911
     """Return what is wrong with the entry at ``text[at]``."""
     token = token_at(text, at)

@@ -1,7 +1,7 @@
 """One compiled pass over the text of a LIBSVM file: no Python object for a line, a token or a number.
 
-The text ends in a newline, which ends every token, so no loop checks for its end. Some bytes of memory follow it,
-since digits are read eight at a time. Labels become numbers of words, whose text the caller looks at once each.
+The text ends in a newline, which ends every token, so no loop checks for its end. Labels become numbers of words,
+whose text the caller looks at once each.
 Parsing stops at the first invalid entry; `fwsvm.data.formats.svmlight_errors` makes the message.
 """
 
@@ -18,27 +18,16 @@ MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r #+-.:e"
 UNLABELLED = np.iinfo(np.int64).min
 
-U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10 = (np.uint64(k) for k in range(11))
-U16, U24, U32, U40, U48, U56 = (np.uint64(8 * k) for k in range(2, 8))
+U0, U1, U2, U3, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9, 10))
 ZERO = np.uint64(ord("0"))
-ONES = np.uint64(0x0101010101010101)  # a byte eight times, when it is multiplied by the byte
-ZEROS, BELOW_128, BEYOND_9 = ONES * ZERO, ONES * np.uint64(127), ONES * np.uint64(128 - 10)
-#: Neighbouring digits become numbers of two, four and eight digits.
-PAIRS, FOURS, EIGHTS = (np.uint64(k) for k in (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF))
-PAIR, FOUR, EIGHT = (np.uint64((10**k << 8 * k) + 1) for k in (1, 2, 4))
-
 INDEX_DIGITS, MANTISSA_DIGITS = 18, np.uint64(19)  # without overflow of an int64 and a uint64
-INTEGER_POWERS = np.array([10**k for k in range(9)], np.uint64)
-EXACT_MANTISSA, EXACT_POWER = np.uint64(1 << 53), 22  # of ten, a double
-MAX_POWER = 64
-LARGE_EXPONENT = np.uint64(10**8)  # with which every number is 0 or infinite
+EXACT_MANTISSA, EXACT_POWER, MAX_POWER = np.uint64(1 << 53), 22, 64  # 10^22 is a double
 _POWERS = [Fraction(10) ** k for k in range(-MAX_POWER, MAX_POWER + 1)]
 POWER_HIGH = np.array([float(power) for power in _POWERS])  # the nearest doubles, and what they lack
 POWER_LOW = np.array([float(power - Fraction(float(power))) for power in _POWERS])
 SPLITTER = 134217729.0  # 2^27 + 1
-PRODUCT_ERROR = (
-    2.0**-98
-)  # relative, of a product of two doubles each; the rounding errors sum to below 2^-102
+PRODUCT_ERROR = 2.0**-98  # relative, of a product of two doubles each; rounding errors sum to below 2^-102
+LARGE_EXPONENT = np.uint64(10**8)  # with which every number is 0 or infinite
 NAN_WITH_POSITION = np.int64(0x7FF8000000000000)  # the payload is the place of the number in the text
 
 
@@ -96,7 +85,7 @@ def parse_rows(
             while True:
                 pos = _skip_blanks(text, pos)
                 at = pos
-                index, pos = _parse_short(text, at)
+                index, pos = _parse_digits(text, at, U0)
                 if text[pos] != COLON or pos == at:
                     if text[at] == NEWLINE or text[at] == HASH:
                         break
@@ -189,44 +178,14 @@ def _parse_label(
 
 
 @njit(each_step=True)
-def _parse_short(text: NDArray[np.uint8], pos: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the number that the digits at a position write, and the position after them.
-
-    A digit at a time: processors foresee how many digits indices have.
-    """
-    number, digit = U0, np.uint64(text[pos]) - ZERO
+def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Append the digits at a position to a number; return it and the position after them."""
+    digit = np.uint64(text[pos]) - ZERO
     while digit <= U9:
         number = number * U10 + digit
         pos += U1
         digit = np.uint64(text[pos]) - ZERO
     return number, pos
-
-
-@njit(each_step=True)
-def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Append the digits at a position to a number; return it and the position after them.
-
-    Eight bytes are looked at at a time; the first of them is the lowest byte of a uint64.
-    """
-    while True:
-        word = np.uint64(text[pos]) | np.uint64(text[pos + U1]) << U8  # the compiler makes it one load
-        word |= np.uint64(text[pos + U2]) << U16 | np.uint64(text[pos + U3]) << U24
-        word |= np.uint64(text[pos + U4]) << U32 | np.uint64(text[pos + U5]) << U40
-        word |= np.uint64(text[pos + U6]) << U48 | np.uint64(text[pos + U7]) << U56
-        word ^= ZEROS
-        others = ((((word & BELOW_128) + BEYOND_9) | word) >> U7) & ONES  # a 1 in each byte that is no digit
-        first = others & (U0 - others)
-        digits = (((first - U1) & ONES) * ONES) >> U56
-        if digits == U0:
-            return number, pos
-        word <<= (U8 - digits) * U8
-        word = ((word & PAIRS) * PAIR) >> U8
-        word = ((word & FOURS) * FOUR) >> U16
-        word = ((word & EIGHTS) * EIGHT) >> U32
-        number = number * INTEGER_POWERS[digits] + word
-        pos += digits
-        if digits < U8:
-            return number, pos
 
 
 @njit(each_step=True)
@@ -239,13 +198,8 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
         pos += U1
     is_negative = text[pos] == MINUS
     pos += np.uint64(is_negative or text[pos] == PLUS)
-    mantissa, start, stop, fraction = np.uint64(text[pos]) - ZERO, pos, pos + U1, U0
-    if mantissa <= U9 and text[stop] <= SPACE and _ends_token(text[stop]):  # most numbers of sparse data
-        value = np.float64(np.int64(mantissa))
-        return (-value if is_negative else value), stop
-    if not (mantissa <= U9 and text[stop] == DOT):
-        mantissa, stop = _parse_digits(text, pos, U0)
-    digits = stop - start
+    mantissa, stop = _parse_digits(text, pos, U0)
+    digits, fraction = stop - pos, U0
     if text[stop] == DOT:
         start = stop + U1
         mantissa, stop = _parse_digits(text, start, mantissa)
@@ -257,7 +211,7 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     if text[stop] | 32 == LETTER_E:
         is_small = text[stop + U1] == MINUS
         start = stop + U1 + np.uint64(is_small or text[stop + U1] == PLUS)
-        exponent, stop = _parse_short(text, start)
+        exponent, stop = _parse_digits(text, start, U0)
         if stop == start:
             return 0.0, U0
         if stop - start > U8:
@@ -266,14 +220,12 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     if not _ends_token(text[stop]):
         return 0.0, U0
     value = np.float64(math.nan)
-    if digits <= MANTISSA_DIGITS:
-        if mantissa <= EXACT_MANTISSA and abs(power) <= EXACT_POWER:  # one exact operation
-            value = np.float64(np.int64(mantissa))
-            value = (
-                value / POWER_HIGH[MAX_POWER - power] if power < 0 else value * POWER_HIGH[MAX_POWER + power]
-            )
-        elif abs(power) <= MAX_POWER and mantissa > U0:
-            value = np.float64(_round_product(mantissa, power))
+    if digits <= MANTISSA_DIGITS and mantissa <= EXACT_MANTISSA and abs(power) <= EXACT_POWER:
+        value = np.float64(np.int64(mantissa))  # one exact operation follows
+        high = POWER_HIGH[MAX_POWER + abs(power)]
+        value = value / high if power < 0 else value * high
+    elif digits <= MANTISSA_DIGITS and abs(power) <= MAX_POWER and mantissa > U0:
+        value = np.float64(_round_product(mantissa, power))
     return (-value if is_negative else value), stop
 
 

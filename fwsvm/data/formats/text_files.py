@@ -22,7 +22,6 @@ from fwsvm.errors import DataError
 #: Real data sets expand 3 to 50 times.
 ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
 HEAD_BYTES, PIECE_BYTES, LONGEST_LINE_BYTES = 4096, 1 << 19, 1 << 30
-PADDING = 16  # bytes after a text that may be read, too
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -147,28 +146,23 @@ def read_text(path: str | Path) -> str:
             raise DataError(f"{path} is not UTF-8 text") from None
 
 
-def lines_of(path: str | Path, stream: IO[bytes]) -> Iterator[tuple[NDArray[np.uint8], bool]]:
-    """Yield the lines of a stream, about `PIECE_BYTES` at a time, and whether the last of them has a newline there.
+def lines_of(path: str | Path, stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]:
+    """Yield the lines of a stream, about `PIECE_BYTES` at a time.
 
-    A text is a read-only array of bytes that ends in a newline, and is valid until the next one. Some bytes of memory
-    follow it.
+    A text is a read-only array of bytes that ends in a newline, and is valid until the next one.
     """
     buffer, stop = bytearray(PIECE_BYTES), 0
-    while got := stream.readinto(memoryview(buffer)[stop:-PADDING]):  # type: ignore[attr-defined]
+    while got := stream.readinto(memoryview(buffer)[stop:-1]):  # type: ignore[attr-defined]
         stop += got
         end = buffer.rfind(b"\n", stop - got, stop) + 1
         if end:
-            yield _view(buffer, end), True
+            yield np.frombuffer(memoryview(buffer).toreadonly(), np.uint8, end)
             buffer[: stop - end] = buffer[end:stop]
             stop -= end
-        elif stop + PADDING == len(buffer):
+        elif stop + 1 == len(buffer):
             if stop > LONGEST_LINE_BYTES:
                 raise DataError(f"{path}: a line has more than {LONGEST_LINE_BYTES >> 20:,} MiB")
             buffer = buffer + bytes(len(buffer))
     if stop:
         buffer[stop : stop + 1] = b"\n"
-        yield _view(buffer, stop + 1), False
-
-
-def _view(buffer: bytearray, size: int) -> NDArray[np.uint8]:
-    return np.frombuffer(memoryview(buffer).toreadonly(), np.uint8, size)
+        yield np.frombuffer(buffer, np.uint8, stop + 1)
