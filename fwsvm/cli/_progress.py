@@ -213,9 +213,7 @@ class RunsDisplay(Display):
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
 
 
-def fetch_options(
-    display: Display, mirror: str | None = None, *, offline: bool, seconds: float | None = None
-) -> "FetchOptions":
+def fetch_options(display: Display, *, offline: bool) -> "FetchOptions":
     """Return how to fetch data, with progress in a display."""
     from fwsvm.data.download import FetchOptions
 
@@ -232,4 +230,4 @@ def fetch_options(
             display.begin()
             display.enter(Phase.LOAD)
 
-    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=note, bar=bar)
+    return FetchOptions.default(offline=offline, say=note, bar=bar)

@@ -36,7 +36,6 @@ def load(
     zero_based: bool | None = None,
     label: str | None = None,
     source: str | None = None,
-    mirror: str | Path | None = None,
     offline: bool = False,
     seed: int = 0,
     options: FetchOptions | None = None,
@@ -59,14 +58,12 @@ def load(
         label, labels, class, target or y.
     source : str, optional
         Which of an entry's alternative sources to use; the default is the first that is available.
-    mirror : str or Path, optional
-        A folder or URL to try first; the default is ``FWSVM_MIRROR``.
     offline : bool
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
     options : fwsvm.data.download.FetchOptions, optional
-        How to fetch, in place of ``mirror`` and ``offline``.
+        How to fetch, in place of ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
     raw : bool
@@ -109,7 +106,7 @@ def load(
             raise UsageError(f"{name}: {said}")
     started = time.perf_counter()
     if entry is not None:
-        how = options or FetchOptions.default(mirror, offline=offline)
+        how = options or FetchOptions.default(offline=offline)
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
     elif is_file:
         found = catalogue.load_path(path, test=held_out, zero_based=zero_based, scale=scale, label=label)

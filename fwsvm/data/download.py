@@ -1,4 +1,4 @@
-"""One URL into one ``.part`` file: within its size and its time, resumed and retried; and how to fetch.
+"""One URL into one ``.part`` file, within its size and its time; and how to fetch.
 
 Bodies are written as the server sends them: some servers name the compression of a ``.gz`` file as a transport
 encoding, which a client would undo.
@@ -10,32 +10,26 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError
+from fwsvm.parameters import converted
 
-ATTEMPTS = 4
 CHUNK = 1 << 16
 SECONDS_TO_CONNECT = 10.0
-HTML_PAGE = "an HTML page came in place of the data"
-#: Words of errors of requests and urllib3, what they mean, and whether another attempt may succeed.
+HTML = (b"<!doctype", b"<html")
+#: Words of errors of requests and urllib3, and what they mean.
 REASONS = {
-    "NameResolution": ("no such host, or no network", False),
-    "timed out": ("the server does not answer", True),
-    "Connection refused": ("connection refused", True),
-    "IncompleteRead": ("the connection broke off in mid-file", True),
-    "InvalidSchema": ("plain http is only for files whose digest is pinned", False),
-    "SSL": ("the secure connection failed", False),
-    "": ("the server's answer is not HTTP, or broke off", True),
+    "NameResolution": "no such host, or no network",
+    "timed out": "the server does not answer",
+    "IncompleteRead": "the connection broke off in mid-file",
+    "InvalidSchema": "plain http is only for files whose digest is pinned",
+    "": "the connection failed, or the server's answer is not HTTP",
 }
 
 
-class FetchError(Exception):
-    """A download failed; ``again`` if another attempt may succeed."""
-
-    def __init__(self, why: str, *, again: bool = False) -> None:
-        super().__init__(why)
-        self.again = again
+class FetchError(DataError):
+    """A download failed."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +41,8 @@ class FetchOptions:
     mirror : str or None
         A folder or URL that is tried first after the cache.
     offline : bool
-    seconds, silence, pause : float
-        Seconds for all attempts for one file; the longest silence of a server; the n-th retry waits ``pause`` 2^n.
+    seconds, silence : float
+        Seconds for a file, and the longest silence of a server.
     say : callable
         Receives lines of progress.
     bar : callable
@@ -60,106 +54,56 @@ class FetchOptions:
     offline: bool = False
     seconds: float = 3600.0
     silence: float = 30.0
-    pause: float = 1.0
     say: Callable[[str], None] = lambda _: None
     bar: Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]] = lambda _name, _size: (
         nullcontext(lambda _: None)
     )
 
     @classmethod
-    def default(
-        cls, mirror: str | Path | None = None, *, seconds: float | None = None, **more: Any
-    ) -> "FetchOptions":
-        """Return options with the given mirror and seconds for each file, by default those of the environment.
-
-        ``FWSVM_MIRROR`` names the mirror, ``FWSVM_FETCH_SECONDS`` the seconds. `UsageError` if they are neither.
-        """
-        named = str(mirror or os.environ.get("FWSVM_MIRROR") or "")
-        if "://" in named and not named.startswith(("http://", "https://")):
-            raise UsageError(f"mirror {named!r}: neither a folder nor a web address")
-        said = seconds or os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds
-        try:
-            return cls(mirror=named or None, seconds=float(said), **more)
-        except ValueError:
-            raise UsageError(f"FWSVM_FETCH_SECONDS must be a number of seconds, not {said!r}") from None
+    def default(cls, **more: Any) -> Self:
+        """Return options with the mirror of ``FWSVM_MIRROR``, and ``FWSVM_FETCH_SECONDS`` for each file."""
+        seconds = converted(
+            "FWSVM_FETCH_SECONDS", os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds, float
+        )
+        return cls(mirror=os.environ.get("FWSVM_MIRROR") or None, seconds=seconds, **more)
 
 
 def download(
     url: str, part: Path, size: int | None, limit: int, options: FetchOptions, *, plain_http: bool
 ) -> None:
-    """Append the rest of a file to its ``.part``, or write all of it; raise `FetchError` after the last attempt.
+    """Write a file of ``size`` bytes, or of unknown size, to its ``.part``.
 
-    A file that ends before its ``size`` in bytes, where that is known, is asked for again from there. `DataError` where
-    the file has more bytes than ``limit``, `OSError` where it cannot be written.
+    `FetchError` where the server does not send it, or sends more bytes than ``limit``, `OSError` where it cannot be
+    written.
     """
-    deadline = time.monotonic() + options.seconds
-    part.parent.mkdir(parents=True, exist_ok=True)
-    options.say(f"fetching {url}")
-    with options.bar(part.stem, size) as told:
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                _attempt(url, part, size, limit, options, deadline, told, plain_http=plain_http)
-                break
-            except FetchError as failure:
-                wait = options.pause * 2 ** (attempt - 1)
-                if not failure.again or attempt == ATTEMPTS or time.monotonic() + wait > deadline:
-                    raise
-                options.say(f"{url}: {failure}; attempt {attempt + 1} of {ATTEMPTS} in {wait:g} s")
-                time.sleep(wait)
-
-
-def _attempt(
-    url: str,
-    part: Path,
-    size: int | None,
-    limit: int,
-    options: FetchOptions,
-    deadline: float,
-    told: Callable[[int], None],
-    *,
-    plain_http: bool,
-) -> None:
-    """Append what a server sends to the file."""
     import requests
-    import urllib3
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
+    from urllib3.exceptions import HTTPError
 
-    done = part.stat().st_size if part.is_file() else 0
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    deadline, done = time.monotonic() + options.seconds, 0
+    options.say(f"fetching {url}")
     waits = (SECONDS_TO_CONNECT, options.silence)
+    busy = Retry(3, connect=0, read=0, backoff_factor=1, status_forcelist=(429, 503), raise_on_status=False)
     try:
-        with requests.Session() as session:
+        with options.bar(part.stem, size) as told, requests.Session() as session, part.open("wb") as file:
+            session.mount("https://", HTTPAdapter(max_retries=busy))
             if not plain_http:
                 del session.adapters["http://"]
-            with session.get(url, headers=headers, stream=True, timeout=waits) as response:
-                done = _start(response, part, done)
-                announced = done + int(response.headers.get("content-length") or 0)
-                with part.open("ab" if done else "wb") as file:
-                    while chunk := response.raw.read1(CHUNK, decode_content=False):
-                        if not done and chunk.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
-                            raise FetchError(HTML_PAGE)
-                        done += len(chunk)
-                        if max(done, announced) > limit:
-                            raise DataError(f"the file there has more than the {limit:,} bytes allowed")
-                        if time.monotonic() > deadline:
-                            raise FetchError(f"the download was not complete after {options.seconds:g} s")
-                        file.write(chunk)
-                        told(done)
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        why, again = next(reason for sign, reason in REASONS.items() if sign in repr(error))
-        raise FetchError(why, again=again) from None
-    if size is not None and done < size:
-        raise FetchError(f"the file ended after {done:,} of {size:,} bytes", again=True)
-
-
-def _start(response: Any, part: Path, done: int) -> int:
-    """Return at which byte of the file a response's body starts; raise `FetchError` where it is not the file."""
-    status, headers = response.status_code, response.headers
-    if status == 416 or (status == 206 and not headers.get("content-range", "").startswith(f"bytes {done}-")):
-        part.unlink()
-        raise FetchError("the partial download does not fit the file there", again=True)
-    if status not in (200, 206):
-        said = "HTTP status 404, the address is gone" if status == 404 else f"HTTP status {status}"
-        raise FetchError(said, again=status >= 500 or status in (408, 429))
-    if "text/html" in headers.get("content-type", "").lower():
-        raise FetchError(HTML_PAGE)
-    return done if status == 206 else 0
+            with session.get(
+                url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=waits
+            ) as response:
+                if response.status_code != 200:
+                    raise FetchError(f"HTTP status {response.status_code} {response.reason}")
+                while chunk := response.raw.read1(CHUNK, decode_content=False):
+                    if not done and chunk.lstrip()[:9].lower().startswith(HTML):
+                        raise FetchError("an HTML page came in place of the data")
+                    done += len(chunk)
+                    if done > limit:
+                        raise DataError(f"the file there has more than the {limit:,} bytes allowed")
+                    if time.monotonic() > deadline:
+                        raise FetchError(f"the download was not complete after {options.seconds:g} s")
+                    file.write(chunk)
+                    told(done)
+    except (requests.RequestException, HTTPError, ValueError) as error:
+        raise FetchError(next(said for words, said in REASONS.items() if words in repr(error))) from None

@@ -111,61 +111,50 @@ class Search:
         if file.shipped:
             self.tried.append(f"{path}: missing or altered: reinstall the package that ships it")
             return None
-        mirror, near, far = self.options.mirror or "", [], [*file.urls] if network else []
-        if "://" in mirror:
-            far.insert(0, f"{mirror.rstrip('/')}/{file.file}")
-        elif mirror:
+        mirror = self.options.mirror or ""
+        places = []
+        if mirror and "://" not in mirror:
             in_cache = Path(mirror) / source.owner / source.name / file.file
-            near = [str(each) for each in (Path(mirror) / file.file, in_cache) if each.is_file()]
-            self.tried += [] if near else [f"{Path(mirror) / file.file}: no such file"]
+            places = [str(each) for each in (Path(mirror) / file.file, in_cache) if each.is_file()]
+            self.tried += [] if places else [f"{Path(mirror) / file.file}: no such file"]
+        if network:
+            places += [f"{mirror.rstrip('/')}/{file.file}"] * ("://" in mirror) + [*file.urls]
+            self.tried += [] if places else [f"{file.file}: no address is known"]
         with exclusive(path):
             file = overlay.pinned(source, file)
             if self.accept:
                 file = replace(file, sha256=None, md5=None, bytes=None, evidence=UNPINNED)
             elif whole := verified(path, file):
                 return whole
-            found = self._first(source, file, near) or self._derived(source, file, network=False)
-            if found or not network:
-                return found
-            if not far:
-                self.tried.append(f"{file.file}: no address is known")
-            return self._first(source, file, far) or self._derived(source, file, network=True)
-
-    def _first(self, source: DataSource, file: RawFile, places: Iterable[str]) -> Found | None:
-        return next((found for place in places if (found := self.take(source, file, place))), None)
+            found = next((found for place in places if (found := self.take(source, file, place))), None)
+            return found or self._derived(source, file, network=network)
 
     def take(self, source: DataSource, file: RawFile, place: str) -> Found | None:
         """Return a file that a place, a URL or path, has, if it is what the lock says, or what can be recorded."""
         path = source.path(file)
-        part, is_web = part_of(path), "://" in place
-        if not file.pinned:  # what is there may be of another server, and no digest would tell
-            part.unlink(missing_ok=True)
-        is_resumed = part.is_file()
+        part = part_of(path)
         try:
-            if is_web:
-                is_safe = place not in file.urls or urlsplit(place).hostname in {
-                    "localhost",
-                    "127.0.0.1",
-                    "::1",
-                }
-                limit, plain = file.bytes or size_limit(self.entry), file.pinned or is_safe
-                download(place, part, file.bytes, limit, self.options, plain_http=plain)
+            if "://" in place:
+                host = urlsplit(place).hostname
+                is_safe = place not in file.urls or host in {"localhost", "127.0.0.1", "::1"}
+                limit = file.bytes or size_limit(self.entry)
+                download(place, part, file.bytes, limit, self.options, plain_http=file.pinned or is_safe)
             else:
-                part.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(place, part)
             if not file.pinned:
-                how = {"accept": self.accept}
-                said = overlay.record(self.entry, source, file, part, place, self.evidence, **how)
+                said = overlay.record(
+                    self.entry, source, file, part, place, self.evidence, accept=self.accept
+                )
                 self.notices.append(said)
-            wrong, is_doubtful = mismatch(file, part), file.evidence in {"C", "D", FIRST_USE}
-        except (FetchError, DataError) as failure:
-            wrong, is_doubtful = str(failure), isinstance(failure, DataError)
-        else:
+            wrong = mismatch(file, part)
             if wrong is None:
                 return keep(path), file.sha256 or file_digest(path)
-            part.unlink()
-            if is_resumed:  # its beginning may have come from elsewhere
-                return self.take(source, file, place)
+        except DataError as failure:
+            wrong = str(failure)
+            is_doubtful = not isinstance(failure, FetchError)
+        else:
+            is_doubtful = file.evidence in {"C", "D", FIRST_USE}
+        part.unlink(missing_ok=True)
         accept = f"`fwsvm data lock {source.owner} --source {source.name} --accept`"
         hint = f" (if you trust this file: {accept})" if is_doubtful else ""
         self.tried.append(f"{place}: {wrong}{hint}")
@@ -177,24 +166,18 @@ class Search:
         for name in file.parents:
             parent = lockfile.read().entries[name]
             search = Search(parent, self.options, tried=self.tried, notices=self.notices)
-            source_of = parent.sources[0]
-            parents.append(search.find(source_of, source_of.train[0], network=network))
+            origin = parent.sources[0]
+            parents.append(search.find(origin, origin.train[0], network=network))
         if not parents or None in parents:
             return None
-        path, said, wrong = source.path(file), derived.describe(file), "no candidate"
-        part = part_of(path)
-        try:
-            for text in derived.texts(file, *[found[0] for found in parents if found]):
-                part.write_bytes(text)
-                if (differs := mismatch(file, part)) is None:
-                    sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
-                    self.notices.append(f"{file.file} was derived, {sure}: {said}")
-                    return keep(path), file.sha256 or file_digest(path)
-                wrong = differs
-        except DataError as error:
-            wrong = str(error)
-        part.unlink(missing_ok=True)
-        self.tried.append(f"{file.file} derived as {said}: {wrong}")
+        path, said = source.path(file), derived.describe(file)
+        for text in derived.texts(file, *[found[0] for found in parents if found]):
+            part_of(path).write_bytes(text)
+            if mismatch(file, part_of(path)) is None:
+                sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
+                self.notices.append(f"{file.file} was derived, {sure}: {said}")
+                return keep(path), file.sha256 or file_digest(path)
+        self.tried.append(f"{file.file} derived as {said}: its digest is another")
         return None
 
     def remedy(self, sources: Iterable[DataSource]) -> str:
@@ -244,6 +227,5 @@ def mismatch(file: RawFile, path: Path) -> str | None:
     for kind in ("sha256", "md5"):
         pinned = getattr(file, kind)
         if pinned and (here := file_digest(path, kind)) != pinned:
-            return f"{kind} is {here}, {says} {pinned}"
-    size = path.stat().st_size
-    return None if file.bytes in (None, size) else f"{size:,} bytes, datasets.lock says {file.bytes:,}"
+            return f"{path.stat().st_size:,} bytes whose {kind} is {here}, {says} {pinned}"
+    return None

@@ -43,26 +43,24 @@ def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, str, int]]
 
 def _raw_files(*, everything: bool) -> Iterator[tuple[Path, str]]:
     """Yield files of ``data/NAME/SOURCE`` that fwsvm wrote and that are not in use, and why they can go."""
-    known = {source.folder for entry in lockfile.read().entries.values() for source in entry.sources}
-    for folder in filter(Path.is_dir, data_folder().glob("*/*")):
-        locks = sorted(folder.glob("*.lock"))
-        ours = {path for lock in locks for path in (lock, lock.with_suffix(""), lock.with_suffix(".part"))}
-        why = ("raw file" if everything else "") if folder in known else "of no data set in the lock"
-        for lock in locks if folder in known or ours.issuperset(folder.iterdir()) else ():
-            path, part = lock.with_suffix(""), lock.with_suffix(".part")
-            with contextlib.suppress(BlockingIOError), exclusive(path, wait=False):
-                yield from [(part, "unfinished")] * part.exists()
-                yield from [(each, why) for each in (path, lock) if why and each.exists()]
+    sources = [source for entry in lockfile.read().entries.values() for source in entry.sources]
+    known = {source.path(file) for source in sources for file in source.files}
+    for lock in sorted(data_folder().glob("*/*/*.lock")):
+        path, part = lock.with_suffix(""), lock.with_suffix(".part")
+        with contextlib.suppress(BlockingIOError), exclusive(path, wait=False):
+            if part.exists():
+                yield part, "unfinished"
+            if path.exists() and (everything or path not in known):
+                yield path, "raw file" if path in known else "of no data set in the lock"
+                yield lock, "its lock"
 
 
 def _copies(*, everything: bool) -> Iterator[tuple[Path, str]]:
     """Yield parsed copies that are not finished and were left, or are of another version, and why they can go."""
     for folder in sorted(parsed_folder().glob("*")):
         with contextlib.suppress(OSError):  # another process may be removing it
-            if folder.name.startswith(BUILDING):
-                changed = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
-                if time.time() - changed > ABANDONED:
-                    yield folder, "unfinished parsed copy"
+            if folder.name.startswith(BUILDING) and time.time() - folder.stat().st_mtime > ABANDONED:
+                yield folder, "unfinished parsed copy"
             elif parsed_copies.DIGEST.fullmatch(folder.name):
                 is_stale = parsed_copies.reader_version() not in (folder / "about.json").read_text("utf-8")
                 if everything or is_stale:

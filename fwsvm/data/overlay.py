@@ -47,26 +47,21 @@ def record(
     """
     sha256, is_train = file_digest(path), file in source.train
     table = grouped(formats.read(path, sha256, source.loader, file.member)[0], source.grouping, entry.name)
-    found, width, is_svmlight = (
-        len(classes(table.labels)),
-        table.features,
-        source.loader["format"] == "svmlight",
-    )
+    found, is_svmlight = len(classes(table.labels)), source.loader["format"] == "svmlight"
     published = {shape.m if is_train else shape.t for shape in entry.published if not entry.split} - {None}
-    wrong = ""
-    if width > entry.features or (width < entry.features and not is_svmlight):
-        wrong = f"{width:,} features, not the {entry.features:,} of datasets.lock"
-    elif published and table.rows not in published:
-        wrong = f"{table.rows:,} rows, not {' or '.join(f'{count:,}' for count in published)} as published"
-    elif found > entry.classes or (is_train and found < entry.classes):
-        wrong = f"{found} classes, not the {entry.classes} of datasets.lock"
-    if wrong and not accept:
-        raise DataError(f"{file.file} has {wrong}")
-    shape = wrong or f"{table.rows:,} rows" + (", as published" if published else f", {width:,} features")
+    fits = table.features == entry.features or (is_svmlight and table.features < entry.features)
+    fits = fits and (found == entry.classes or (found < entry.classes and not is_train))
+    if not accept and not (fits and (not published or table.rows in published)):
+        rows = f"{' or '.join(map(str, published))} rows, " if published else ""
+        raise DataError(
+            f"{file.file} has {table.rows} rows, {table.features} features and {found} classes, and should have {rows}"
+            f"{entry.features} features and {entry.classes} classes"
+        )
+    shape = f"{table.rows:,} rows" + (", as published" if published else f", {table.features:,} features")
     facts = {"bytes": path.stat().st_size, "sha256": sha256, "rows": table.rows, **origin(place, evidence)}
     facts |= {"verified": True} if place in file.urls else {}
     facts |= {"md5": UNPINNED} if accept else {}  # in place of one that may be in the lock
-    facts |= {"max_index": width} if is_svmlight else {}
+    facts |= {"max_index": table.features} if is_svmlight else {}
     with _changed() as overlay:
         overlay["pins"].setdefault(_address(source, file), {}).update(facts)
     said = "no published checksum; " if evidence == FIRST_USE else ""
@@ -109,7 +104,6 @@ def _changed() -> Iterator[dict[str, Any]]:
         before = lockfile.load(path) if path.is_file() else LockText()
         sections = {"version": lockfile.VERSION, "datasets": {}, "pins": {}, **msgspec.to_builtins(before)}
         yield sections
-        changed = lockfile.converted(sections, LockText, str(path))
-        lockfile.assemble({package: lockfile.load(package), path: changed})
+        lockfile.assemble({package: lockfile.load(package), path: msgspec.convert(sections, LockText)})
         with replacing(path) as file:
             yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)

@@ -10,7 +10,6 @@ from fwsvm.data.fetching import Search, mismatch
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import file_digest
 
 
 def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool) -> Iterator[str]:
@@ -19,22 +18,20 @@ def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: boo
     With ``accept``, fetch anew, and record a digest that differs from the one in the lock, or a file of another shape.
     `DataError` where a file is not available, or not data, or differs and is not accepted.
     """
-    files = [file for file in source.files if not (file.shipped or (file.parents and not file.urls))]
     search = Search(entry, options, LOCKED, accept)
-    found = search.find_all(source, files, network=not options.offline)
-    if found is None:
-        said = "; ".join(search.tried) or "no server was asked (offline)"
-        raise UnobtainableError(f"{entry.name} cannot be locked: {said}")
-    for file in files:
-        path, sha256 = found[file.file]
+    for file in source.files:
+        if file.shipped or (file.parents and not file.urls):
+            continue
+        if (found := search.find(source, file, network=not options.offline)) is None:
+            said = "; ".join(search.tried) or "no server was asked (offline)"
+            raise UnobtainableError(f"{entry.name} cannot be locked: {said}")
         known = file.sha256 or file.md5
-        change = f"in place of {known}" if known and mismatch(file, path) else "unchanged" if known else "new"
-        yield f"{file.file}: sha256 {sha256}, {change}"
-    yield from search.notices
-    if search.notices:
-        yield f"recorded in {lockfile.overlay_path()}"
-    else:
-        yield f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
+        change = (
+            f"in place of {known}" if known and mismatch(file, found[0]) else "unchanged" if known else "new"
+        )
+        yield f"{file.file}: sha256 {found[1]}, {change}"
+    nothing = f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
+    yield from [*search.notices, f"recorded in {lockfile.overlay_path()}"] if search.notices else [nothing]
 
 
 def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
@@ -43,15 +40,12 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     A file without a digest in the lock is matched by its name, and its digest recorded. `DataError` names both
     digests if the name matches and the bytes do not.
     """
-    sha256 = file_digest(given)
     pairs = [(source, file) for source in entry.sources for file in source.files if not file.shipped]
     fitting = [pair for pair in pairs if pair[1].pinned and not mismatch(pair[1], given)]
     fitting = fitting or [pair for pair in pairs if pair[1].file == given.name][:1]
     if not fitting:
         names = ", ".join(dict.fromkeys(file.file for _, file in pairs)) or "none but what is shipped"
-        raise DataError(
-            f"{given}: sha256 {sha256} and name fit no file of {entry.name}; its files are: {names}"
-        )
+        raise DataError(f"{given}: digest and name fit no file of {entry.name}; its files are: {names}")
     search = Search(entry, FetchOptions(), LOCKED)
     for source, file in fitting:
         with exclusive(source.path(file)):
@@ -69,33 +63,26 @@ def add_new(
     """
     if test is not None and test.name == train.name:
         raise UsageError(f"{train} and {test} have the same name; rename one of them")
-    files: dict[str, Any] = {}
-    notices: tuple[str, ...] = ()
-    features, classes = 1, 0
-    for role, path in {"train": train, "test": test}.items():
-        if path is None:
-            continue
-        sha256, loader = file_digest(path), {"format": "svmlight", "zero_based": zero_based}
-        table, said = formats.read(path, sha256, loader)
-        features, notices = max(features, table.features), (*notices, *said)
-        if role == "train":
-            labels.require_two(table.labels, str(path))
-            classes, zero_based = len(labels.classes(table.labels)), table.zero_based
-        facts = {
-            "bytes": path.stat().st_size,
-            "sha256": sha256,
-            "rows": table.rows,
-            "max_index": table.features,
-        }
-        files[role] = [{"file": path.name, **facts, **overlay.origin(str(path), LOCKED)}]
-    how = {"format": "svmlight", **({"zero_based": True} if zero_based else {})}
+    table, sha256, notices = formats.read_file(train, {"format": "svmlight", "zero_based": zero_based})
+    labels.require_two(table.labels, str(train))
+    classes = len(labels.classes(table.labels))
+    loader: dict[str, Any] = {"format": "svmlight", **({"zero_based": True} if table.zero_based else {})}
+
+    def facts(path: Path, digest: str) -> list[dict[str, Any]]:
+        return [{"file": path.name, "sha256": digest, **overlay.origin(str(path), LOCKED)}]
+
+    files, features = {"train": facts(train, sha256)}, table.features
+    if test is not None:
+        tested, sha256, more = formats.read_file(test, {"zero_based": False, **loader})
+        files["test"], notices = facts(test, sha256), (*notices, *more)
+        features = max(features, tested.features)
     entry = {
         "title": title,
         "task": "binary" if classes == 2 else "multiclass",
         "classes": classes,
         "features": features,
         "scaling": scaling,
-        "sources": {"local": {"loader": how, **files}},
+        "sources": {"local": {"loader": loader, **files}},
     }
     overlay.add_entry(name, entry)
     added = lockfile.read().entries[name]

@@ -8,26 +8,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 MIRROR = os.environ.get("FWSVM_MIRROR")
 Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
 #: For servers that answer: no machine is so busy that these end a download.
-PATIENT = {"silence": 60.0, "pause": 0.01, "seconds": 300.0}
+PATIENT = {"silence": 60.0, "seconds": 300.0}
 
 
 class Site:
-    """Files by path, each served by a behaviour; remembers every request as (path, Range header)."""
+    """Files by path, each served by a behaviour; remembers the path of every request."""
 
     def __init__(self) -> None:
-        self.files: dict[str, tuple[bytes, list[Behaviour]]] = {}
-        self.requests: list[tuple[str, str | None]] = []
+        self.files: dict[str, tuple[bytes, Behaviour]] = {}
+        self.requests: list[str] = []
         self.release = threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                site.requests.append((self.path, self.headers.get("Range")))
+                site.requests.append(self.path)
                 if self.path not in site.files:
                     self.send_error(404)
                     return
-                content, behaviours = site.files[self.path]
-                behaviour = behaviours.pop(0) if len(behaviours) > 1 else behaviours[0]
+                content, behaviour = site.files[self.path]
                 behaviour(self, content)
 
             def log_message(self, *_: object) -> None:
@@ -46,9 +45,9 @@ class Site:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}"
 
-    def put(self, path: str, content: bytes, *behaviours: Behaviour) -> str:
-        """Serve a file, by each behaviour once and the last one for ever; return its URL."""
-        self.files[path] = (content, list(behaviours) or [well])
+    def put(self, path: str, content: bytes, behaviour: Behaviour | None = None) -> str:
+        """Serve a file; return its URL."""
+        self.files[path] = content, behaviour or well
         return self.address + path
 
     def close(self) -> None:
@@ -67,24 +66,7 @@ def _answer(handler: BaseHTTPRequestHandler, status: int, length: int, **headers
 
 
 def well(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    """Serve the file, or the part of it that is asked for."""
-    asked = handler.headers.get("Range")
-    if not asked:
-        _answer(handler, 200, len(content))
-        handler.wfile.write(content)
-        return
-    start = int(asked.removeprefix("bytes=").removesuffix("-"))
-    if start >= len(content):
-        _answer(handler, 416, 0)
-        return
-    rest = content[start:]
-    span = f"bytes {start}-{len(content) - 1}/{len(content)}"
-    _answer(handler, 206, len(rest), Content_Range=span)
-    handler.wfile.write(rest)
-
-
-def without_ranges(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    """Serve the whole file whatever part is asked for."""
+    """Serve the file."""
     _answer(handler, 200, len(content))
     handler.wfile.write(content)
 
@@ -94,15 +76,11 @@ def status(code: int) -> Behaviour:
     return lambda handler, _: handler.send_error(code)
 
 
-def page(content_type: str) -> Behaviour:
+def page(handler: BaseHTTPRequestHandler, _: bytes) -> None:
     """Answer 200 with an HTML page."""
-
-    def answer(handler: BaseHTTPRequestHandler, _: bytes) -> None:
-        body = b"\n<!DOCTYPE html><html><body>Site under maintenance</body></html>"
-        _answer(handler, 200, len(body), Content_Type=content_type)
-        handler.wfile.write(body)
-
-    return answer
+    body = b"\n<!DOCTYPE html><html><body>Site under maintenance</body></html>"
+    _answer(handler, 200, len(body))
+    handler.wfile.write(body)
 
 
 def truncated(handler: BaseHTTPRequestHandler, content: bytes) -> None:

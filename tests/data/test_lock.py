@@ -169,7 +169,7 @@ def test_every_real_file_has_the_shape_that_is_written(
     entry: Entry, source: DataSource, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
-    loaded = data.load(entry.name, source=source.name, mirror=MIRROR, offline=True)
+    loaded = data.load(entry.name, source=source.name, offline=True)
     assert loaded.train.features == entry.features
     assert len(loaded.classes) == entry.classes
     assert len(loaded.train.labels) == loaded.train.rows
@@ -200,7 +200,7 @@ def test_classes_are_as_many_as_the_world_knows(
     name: str, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
-    loaded = data.load(name, mirror=MIRROR, offline=True)
+    loaded = data.load(name, offline=True)
     parts = [loaded.train.labels] + ([loaded.test.labels] if loaded.test else [])
     counts = Counter(label for labels in parts for label in labels.tolist())
     assert counts == CLASS_COUNTS[name]
@@ -214,7 +214,9 @@ def test_the_rest_of_adult_is_derived_byte_for_byte(
 ) -> None:
     for file in ("a9a", name):
         (tmp_path / file).symlink_to(Path(str(MIRROR)) / file)
-    derived = data.load(name, mirror=tmp_path, offline=True)
+    monkeypatch.setenv("FWSVM_MIRROR", str(tmp_path))
+    derived = data.load(name, offline=True)
     assert any("was derived, as its digest confirms" in notice for notice in derived.notices)
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "another"))
-    assert data.load(name, mirror=MIRROR, offline=True).fingerprint == derived.fingerprint
+    monkeypatch.setenv("FWSVM_MIRROR", str(MIRROR))
+    assert data.load(name, offline=True).fingerprint == derived.fingerprint

@@ -81,7 +81,7 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
     small = "synthetic:clusters?rows=50&features=3&test=10&noise=0.05&seed=1"
     made = data.load(small)
     (source,) = entry.sources
-    options = FetchOptions.default(None, offline=True)
+    options = FetchOptions.default(offline=True)
 
     def load(sha256: str, test: Path | None = None):
         changed = replace(entry, sources=(replace(source, generate=small, sha256=sha256),))
