@@ -16,8 +16,14 @@ from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
-from fwsvm.data.formats.text_files import BYTE_ORDER_MARK, COMPRESSIONS, HEAD_BYTES, refuse_not_text
+from fwsvm.data.formats.svmlight_errors import NoRowsError
+from fwsvm.data.formats.text_files import (
+    BYTE_ORDER_MARK,
+    COMPRESSIONS,
+    HEAD_BYTES,
+    FormatError,
+    refuse_not_text,
+)
 from fwsvm.errors import DataError
 
 COUNTED = 1 << 24  # bytes in which lines are counted at a time

@@ -84,13 +84,12 @@ REFUSED = [
     ("1 1:1 foo", "'foo' is not index:value"),
     ("1 1:1a", "value of '1:1a' is not a number"),
     ("1 1:1_0", "value of '1:1_0' is not a number"),
-    ("1 1: ", "'1:' has no value after the colon"),
+    ("1 1: ", "value of '1:' is not a number"),
     ("1 1 :2", "'1' is not index:value"),
     ("1 1:nan", "value of '1:nan' is not finite"),
     ("1 1:1e999", "value '1e999' is too large for a double"),
     ("nan 1:1", "label 'nan' is not finite"),
     ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
-    ("1 1:\x031", "the file is binary, not text"),
     ("yes\u2028 1:3", "the label 'yes"),
     ("1 " + "1" * 90, "'" + "1" * 37 + "...' is not index:value"),
 ]
@@ -227,7 +226,7 @@ def test_a_blank_may_follow_the_colon(tmp_path):
     with pytest.raises(DataError, match=r":2: value of '2:x' is not a number"):
         svmlight.read(path)
     path.write_text("0 1:1\n1 2: \n")
-    with pytest.raises(DataError, match=r":2: '2:' has no value"):
+    with pytest.raises(DataError, match=r":2: value of '2:' is not a number"):
         svmlight.read(path)
 
 

@@ -18,39 +18,29 @@ from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_errors import (
-    FormatError,
     NoRowsError,
     entry_reason,
     label_reason,
-    line_number,
     shown_token,
     token_at,
 )
-from fwsvm.data.formats.svmlight_parser import UNLABELLED, RowBuffers, parse_rows
+from fwsvm.data.formats.svmlight_parser import MOST_WORDS, UNLABELLED, RowBuffers, parse_rows
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_files import lines_of, open_text
-from fwsvm.data.labels import of_names
+from fwsvm.data.formats.text_files import FormatError, lines_of, open_text
+from fwsvm.data.labels import Labels, of_names
 
 __all__ = ["parse", "problems", "read", "tables", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
-INDEX_ZERO = re.compile(rb"0+:")
-HEAD_BYTES = 4096
-MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
+ZERO_MARKS = (b" 0:", b"\t0:", b"\n0:", b"zero-based")  # one is there, which is seen sooner
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
-POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
 
 
 class Piece(NamedTuple):
-    """The rows of some lines of a file, as of a `csr_array`.
+    """The rows of some lines of a file, as of a `csr_array`; ``width`` is 1 + the largest index.
 
-    Attributes
-    ----------
-    data, indices : ndarray of float64 and of int32, shape (z,)
-    indptr : ndarray of int64, shape (m + 1,)
-    width : int, 1 + the largest index
-    codes : ndarray of int32, shape (m,), numbers of the rows' labels; empty where they have none
+    ``codes`` (m,) are numbers of the rows' labels; empty where they have none.
     """
 
     data: NDArray[np.float64]
@@ -60,7 +50,6 @@ class Piece(NamedTuple):
     codes: NDArray[np.int32]
 
 
-AddPiece = Callable[[Piece], None]
 Table = tuple[LabelledRows, tuple[str, ...]]
 
 
@@ -79,69 +68,61 @@ class _Reader:
         Counts of what was read: rows, features, lines, and empty lines and ``qid:`` that were skipped.
     """
 
-    def __init__(self, path: str | Path, *, zero_based: bool | None, unlabelled: bool) -> None:
-        self.path, self.zero_based, self._unlabelled = path, zero_based, unlabelled
+    def __init__(
+        self, path: str | Path, *, zero_based: bool | None, unlabelled: bool, lines: int = 0
+    ) -> None:
+        self.path, self.zero_based, self.unlabelled, self.lines = path, zero_based, unlabelled, lines
         self.names: dict[str, int] = {}
         self.labelled: bool | None = None
-        self.rows = self.width = self.lines = self.empty = self.queries = 0
+        self.rows = self.width = self.empty = self.queries = 0
         self._is_told = zero_based is not None
         self._words = np.zeros(MOST_WORDS, np.uint64)
         self._codes: list[int] = []  # of the names that the words are
-        self._buffers = self._allocate(0)
-
-    def _allocate(self, size: int) -> RowBuffers:
-        """Return arrays for all rows and entries that a text may hold; what is not used of them takes no memory."""
-        values = np.empty(size // 4 + 1)
-        indices = np.empty(len(values), np.int32)
-        indptr, labels = np.zeros(size // 2 + 2, np.int64), np.empty(size // 2 + 1, np.int64)
-        return RowBuffers(indptr, labels, indices, values, values.view(np.int64), self._words)
 
     def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
-        """Yield the rows of each piece of a stream that has any; the arrays are valid until the next one.
-
-        `FormatError` names the line of the file.
-        """
+        """Yield the rows of each piece of a stream that has any; `FormatError` names the line of the file."""
         for text in lines_of(self.path, stream):
             if self.zero_based is None:
-                self.zero_based = looks_zero_based(text[:HEAD_BYTES].data)
-            try:
-                piece = self._parse(text)
-            except FormatError as error:
-                line = error.line + self.lines
-                hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
-                raise FormatError(self.path, line, error.why + hint) from None
-            if len(piece.indptr) > 1:
-                yield piece
+                self.zero_based = looks_zero_based(text.tobytes())
+            size = len(text)
+            values = np.empty(size // 4 + 1)
+            rows = RowBuffers(
+                np.zeros(size // 2 + 2, np.int64),
+                np.empty(size // 2 + 1, np.int64),
+                np.empty(len(values), np.int32),
+                values,
+                self._words,
+            )
+            stopped, m, z, width, known, unread, empty, queries, lines = parse_rows(
+                text, int(not self.zero_based), self.unlabelled, len(self._codes), rows
+            )
+            codes = self._read_labels(text, rows.labels[:m], known)
+            if stopped >= 0:
+                self._refuse(text, stopped, entry_reason(text, stopped, zero_based=bool(self.zero_based)))
+            if unread:
+                self._read_values(text, values[:z])
+            self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
+            self.empty, self.queries = self.empty + empty, self.queries + queries
+            if m:
+                yield Piece(values[:z], rows.indices[:z], rows.indptr[: m + 1], width, codes)
         if not self.rows:
             raise NoRowsError(self.path, 1, "the file has no rows")
 
-    def _parse(self, text: NDArray[np.uint8]) -> Piece:
-        if len(self._buffers.values) <= len(text) // 4:
-            self._buffers = self._allocate(len(text))
-        rows = self._buffers
-        stopped, m, z, width, known, unread, empty, queries, lines = parse_rows(
-            text, int(not self.zero_based), self._unlabelled, len(self._codes), rows
-        )
-        codes = self._read_labels(text, rows.labels[:m], known)
-        if stopped >= 0:
-            if not (self._is_told or self.zero_based or self.lines) and INDEX_ZERO.match(text.data, stopped):
-                self.zero_based = True
-                return self._parse(text)
-            why = entry_reason(text, stopped, zero_based=bool(self.zero_based))
-            raise FormatError(self.path, line_number(text, stopped), why)
-        values, bits = rows.values[:z], rows.bits[:z]  # the same memory
-        for i in np.flatnonzero(np.isnan(values)) if unread else ():  # the payload of a NaN is a position
-            at = int(bits[i] & POSITION_BITS)
-            while text[at] in b" \t":
-                at += 1
+    def _refuse(self, text: NDArray[np.uint8], at: int, why: str) -> None:
+        """Raise `FormatError` for the line that holds ``text[at]``."""
+        line = self.lines + text[:at].tobytes().count(b"\n") + 1
+        hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
+        raise FormatError(self.path, line, why + hint)
+
+    def _read_values(self, text: NDArray[np.uint8], values: NDArray[np.float64]) -> None:
+        """Replace each NaN, whose payload is a place in the text, by the double that ``float`` reads there."""
+        bits = values.view(np.int64)
+        for i in np.flatnonzero(np.isnan(values)).tolist():
+            at = int(bits[i] & 0x0007FFFFFFFFFFFF)
             word = token_at(text, at)
             values[i] = float(word)
             if np.isinf(values[i]):
-                why = f"value '{shown_token(word)}' is too large for a double"
-                raise FormatError(self.path, line_number(text, at), why)
-        self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
-        self.empty, self.queries = self.empty + empty, self.queries + queries
-        return Piece(values, rows.indices[:z], rows.indptr[: m + 1], width, codes)
+                self._refuse(text, at, f"value '{shown_token(word)}' is too large for a double")
 
     def _read_labels(
         self, text: NDArray[np.uint8], labels: NDArray[np.int64], known: int
@@ -155,7 +136,7 @@ class _Reader:
                 lacks = (
                     "no label, but rows above have one" if bare[row] else "a label, but rows above have none"
                 )
-                raise FormatError(self.path, _line_of_row(text, row), f"the row has {lacks}")
+                self._refuse(text, _start_of_row(text, row), f"the row has {lacks}")
             if bare[0]:
                 return np.zeros(0, np.int32)
         for code in range(len(self._codes), known):
@@ -170,10 +151,10 @@ class _Reader:
     def _number_of(self, word: bytes, text: NDArray[np.uint8], labels: NDArray[np.int64], code: int) -> int:
         name = word.decode("utf-8", "surrogateescape")
         if name not in self.names and (wrong := label_reason(word)):
-            raise FormatError(self.path, _line_of_row(text, int(np.argmax(labels == code))), wrong)
+            self._refuse(text, _start_of_row(text, int(np.argmax(labels == code))), wrong)
         return self.names.setdefault(name, len(self.names))
 
-    def labels(self, codes: NDArray[np.int32], rows: int) -> NDArray[np.float64] | NDArray[np.str_]:
+    def labels(self, codes: NDArray[np.int32], rows: int) -> Labels:
         """Return labels of rows by the numbers of their names, NaN where rows have none."""
         return of_names(list(self.names), codes) if self.labelled else np.full(rows, np.nan)
 
@@ -187,27 +168,21 @@ class _Reader:
         }
         return tuple(sentence for sentence, is_true in said.items() if is_true)
 
-
-class _RowsInMemory:
-    """Rows of pieces, appended to arrays with room for ``entries`` of them, which grow where these are more."""
-
-    def __init__(self, entries: int) -> None:
-        self.data, self.indices = np.empty(entries), np.empty(entries, np.int32)
-        self.ends: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
-        self.entries = 0
-
-    def add(self, piece: Piece) -> None:
-        start, self.entries = self.entries, self.entries + len(piece.data)
-        for array, part in ((self.data, piece.data), (self.indices, piece.indices)):
-            if len(array) < self.entries:
-                array.resize(2 * self.entries, refcheck=False)
-            array[start : self.entries] = part
-        self.ends.append(piece.indptr[1:] + start)
-
-    def rows(self, features: int) -> csr_array:
-        for array in (self.data, self.indices):
-            array.resize(self.entries, refcheck=False)
-        return canonical_csr(self.data, self.indices, np.concatenate(self.ends), features)
+    def collect(self, stream: IO[bytes], add: Callable[[Piece], None] | None = None) -> Table:
+        """Return the rows of a stream, or give them to ``add``."""
+        kept: list[Piece] = []
+        codes = []
+        for piece in self.pieces(stream):
+            (add or kept.append)(piece)
+            codes.append(piece.codes)
+        labels = self.labels(np.concatenate(codes), self.rows)
+        X = csr_array((self.rows, self.width), dtype=np.float64)
+        if kept:
+            lengths = [np.diff(piece.indptr) for piece in kept]
+            indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+            data, indices = (np.concatenate(parts) for parts in list(zip(*kept, strict=True))[:2])
+            X = canonical_csr(data, indices, indptr, self.width)
+        return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
 
 
 def read(
@@ -216,7 +191,7 @@ def read(
     zero_based: bool | None = None,
     unlabelled: bool = False,
     member: str = "",
-    add: AddPiece | None = None,
+    add: Callable[[Piece], None] | None = None,
 ) -> Table:
     """Read a file into sparse rows and labels.
 
@@ -248,28 +223,15 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     with open_text(Path(path), member) as stream:
-        found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
-        return _collected(found, stream, Path(path).stat().st_size, add)
+        return _Reader(path, zero_based=zero_based, unlabelled=unlabelled).collect(stream, add)
 
 
 def parse(
-    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False, before: int = 0
+    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False, lines: int = 0
 ) -> Table:
-    """Return the rows of a part of a file, with so many lines ``before`` it. Errors are those of `read`."""
-    found = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
-    found.lines = before
-    return _collected(found, io.BytesIO(text), len(text), None)
-
-
-def _collected(found: _Reader, stream: IO[bytes], size: int, add: AddPiece | None) -> Table:
-    """Return the rows of a stream of so many bytes, or give them to ``add``."""
-    kept, codes = _RowsInMemory(0 if add else size // 4), []
-    for piece in found.pieces(stream):
-        (add or kept.add)(piece)
-        codes.append(piece.codes)
-    labels = found.labels(np.concatenate(codes), found.rows)
-    X = csr_array((found.rows, found.width), dtype=np.float64) if add else kept.rows(found.width)
-    return LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
+    """Return the rows of a part of a file, which so many ``lines`` precede. Errors are those of `read`."""
+    reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled, lines=lines)
+    return reader.collect(io.BytesIO(text))
 
 
 def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[Table]:
@@ -280,7 +242,7 @@ def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[Table]:
     with open_text(path) as stream:
         found = _Reader(path, zero_based=zero_based, unlabelled=True)
         for piece in found.pieces(stream):
-            X = canonical_csr(piece.data.copy(), piece.indices.copy(), piece.indptr.copy(), piece.width)
+            X = canonical_csr(*piece[:4])
             labels = found.labels(piece.codes, X.shape[0])
             yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
@@ -304,7 +266,7 @@ def problems(
             except FormatError:
                 for number, line in enumerate(piece.split(b"\n")[:-1], before):
                     try:
-                        parse(path, line, zero_based=zero_based, before=number)
+                        parse(path, line, zero_based=zero_based, lines=number)
                         empty = False
                     except NoRowsError:
                         pass
@@ -316,12 +278,15 @@ def problems(
         yield 1, "the file has no rows"
 
 
-def looks_zero_based(head: bytes | memoryview) -> bool:
+def looks_zero_based(head: bytes) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    return ZERO_BASED.search(head) is not None
+    return any(mark in head for mark in ZERO_MARKS) and ZERO_BASED.search(head) is not None
 
 
-def _line_of_row(text: NDArray[np.uint8], row: int) -> int:
-    """Return the number, from 1, of the line that holds a row of a text."""
-    lines = enumerate(text.tobytes().split(b"\n"), 1)
-    return [number for number, line in lines if line.split(b"#")[0].strip()][row]
+def _start_of_row(text: NDArray[np.uint8], row: int) -> int:
+    """Return where the line of a row of a text starts."""
+    at, starts = 0, []
+    for line in text.tobytes().splitlines(keepends=True):
+        starts += [at] * bool(line.split(b"#")[0].strip())
+        at += len(line)
+    return starts[row]

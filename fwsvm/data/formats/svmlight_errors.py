@@ -1,44 +1,28 @@
-"""Error messages of the LIBSVM format: file, line, token and what is wrong with it."""
+"""Error messages of the LIBSVM format: what is wrong with a token."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.data import labels
 from fwsvm.data.formats.svmlight_parser import INDEX_DIGITS, MAX_FEATURES
-from fwsvm.errors import DataError, clipped
+from fwsvm.data.formats.text_files import FormatError
+from fwsvm.errors import clipped
 
 QUOTED = 40  # characters of a token
-TOKEN = re.compile(rb"[^ #\t-\r]*")
-CONTROL = re.compile(rb"[\0-\x1f\x7f]")
+TOKEN = re.compile(rb"[ \t]*([^ #\t-\r]*)")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
-BINARY = "the file is binary, not text"
-
-
-class FormatError(DataError):
-    """A line that breaks the format of its file."""
-
-    def __init__(self, path: str | Path, line: int, why: str) -> None:
-        super().__init__(f"{path}:{line}: {why}")
-        self.line = line
-        self.why = why
 
 
 class NoRowsError(FormatError):
     """A text without rows: empty lines and comments at most."""
 
 
-def line_number(text: NDArray[np.uint8], at: int) -> int:
-    """Return the number, from 1, of the line that holds ``text[at]``."""
-    return text[:at].tobytes().count(b"\n") + 1
-
-
 def token_at(text: NDArray[np.uint8], at: int) -> bytes:
-    """Return the token at ``text[at]``."""
+    """Return the token at ``text[at]``, or after blanks there."""
     found = TOKEN.match(text.data, at)
-    return bytes(found[0]) if found else b""
+    return bytes(found[1]) if found else b""
 
 
 def shown_token(token: bytes) -> str:
@@ -49,8 +33,6 @@ def shown_token(token: bytes) -> str:
 def label_reason(token: bytes) -> str:
     """Return why a token cannot be a label, as a sentence; empty where it can."""
     shown = shown_token(token)
-    if CONTROL.search(token):
-        return BINARY
     if b":" in token:
         return f"the row has no label: it starts with '{shown}'"
     if b"," in token:
@@ -64,17 +46,14 @@ def label_reason(token: bytes) -> str:
     return labels.objection(name)
 
 
-def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:  # noqa: PLR0911
+def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:
     """Return what is wrong with the entry at ``text[at]``."""
     token = token_at(text, at)
     if token.endswith(b":"):  # blanks may follow the colon
-        rest = text[at + len(token) :].tobytes().partition(b"\n")[0].lstrip(b" \t")
-        token += token_at(np.frombuffer(rest, np.uint8), 0)
+        token += token_at(text, at + len(token))
     shown, largest = shown_token(token), MAX_FEATURES - zero_based
     index, colon, value = token.partition(b":")
     place = int(index) if index.isdigit() and len(index) <= INDEX_DIGITS else MAX_FEATURES + 1
-    if CONTROL.search(token):
-        return BINARY
     if not colon:
         return f"'{shown}' is not index:value"
     if not index.isdigit():
@@ -84,8 +63,6 @@ def entry_reason(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str: 
         return f"index 0 in '{shown}', but indices start at 1 ({other})"
     if place > largest:
         return f"index of '{shown}' is larger than {largest}"
-    if not value:
-        return f"'{shown}' has no value after the colon"
     if labels.number(value.decode("latin-1")) is None:
         return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
     before = text[:at].tobytes().rpartition(b"\n")[2].split()

@@ -17,6 +17,7 @@ from fwsvm.numerics.compile import njit
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r #+-.:e"
 UNLABELLED = np.iinfo(np.int64).min
+MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
 
 U0, U1, U2, U3, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9, 10))
 ZERO = np.uint64(ord("0"))
@@ -38,7 +39,6 @@ class RowBuffers(NamedTuple):
     labels: np.ndarray  # (m,) int64, number of the word, ~position in the text of others, or `UNLABELLED`
     indices: np.ndarray  # (z,) int32, from 0
     values: np.ndarray  # (z,) float64
-    bits: np.ndarray  # (z,) int64, the same memory as values
     words: np.ndarray  # (K,) uint64, up to eight bytes each
 
 
@@ -76,7 +76,7 @@ def parse_rows(
     pos, end = U0, np.uint64(len(text))
     m = int(np.int64(0))  # for a literal 0 numba compiles a version of `_parse_label` of its own
     z, width, unread, empty, queries, lines = 0, 0, 0, 0, 0, 0
-    stopped = int(np.int64(-1))
+    stopped, bits = int(np.int64(-1)), rows.values.view(np.int64)
     while pos < end and stopped < 0:
         pos = _skip_blanks(text, pos)
         if text[pos] != NEWLINE and text[pos] != HASH:
@@ -105,7 +105,7 @@ def parse_rows(
                 rows.indices[z] = np.int64(index) - first_index
                 rows.values[z] = value
                 if math.isnan(value):
-                    rows.bits[z] = NAN_WITH_POSITION | np.int64(pos + U1)
+                    bits[z] = NAN_WITH_POSITION | np.int64(pos + U1)
                     unread += 1
                 z += 1
                 least = index + U1

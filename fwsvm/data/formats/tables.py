@@ -16,8 +16,7 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack
 
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats.svmlight_errors import FormatError
-from fwsvm.data.formats.text_files import open_text
+from fwsvm.data.formats.text_files import FormatError, open_text
 from fwsvm.data.labels import objection, of_names
 from fwsvm.errors import DataError, UsageError, listed, shortened
 

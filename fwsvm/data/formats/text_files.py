@@ -56,6 +56,15 @@ NOT_TEXT = {
 }
 
 
+class FormatError(DataError):
+    """A line that breaks the format of its file."""
+
+    def __init__(self, path: str | Path, line: int, why: str) -> None:
+        super().__init__(f"{path}:{line}: {why}")
+        self.line = line
+        self.why = why
+
+
 class _LimitedStream(io.RawIOBase):
     """A stream that is read no further than a number of bytes."""
 
