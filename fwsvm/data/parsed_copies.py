@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -39,35 +39,24 @@ class CopyWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.files: dict[str, tuple[IO[bytes], str]] = {}
+        self.kinds: dict[str, str] = {}
         self.lengths: list[NDArray[np.integer]] = []
         self.rows = self.features = 0
 
     def add(self, X: RowMatrix) -> None:
         """Append rows; all are dense or all are sparse, and sparse ones may have fewer features than others."""
         if isinstance(X, csr_array):
-            self.add_sparse(X.data, X.indices, X.indptr, X.shape[1])
+            self._append("data", X.data, np.float64)
+            self._append("indices", X.indices, np.int32)
+            self.lengths.append(np.diff(X.indptr))
         else:
             self._append("X", X, np.float64)
-            self.rows, self.features = self.rows + X.shape[0], X.shape[1]
-
-    def add_sparse(
-        self,
-        data: NDArray[np.float64],
-        indices: NDArray[np.integer],
-        indptr: NDArray[np.integer],
-        features: int,
-    ) -> None:
-        """Append sparse rows."""
-        self._append("data", data, np.float64)
-        self._append("indices", indices, np.int32)
-        self.lengths.append(np.diff(indptr))
-        self.rows, self.features = self.rows + len(indptr) - 1, max(self.features, features)
+        self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
-        if name not in self.files:
-            self.files[name] = (self.folder / name).open("wb"), np.dtype(dtype).str
-        self.files[name][0].write(np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8).data)
+        self.kinds[name] = np.dtype(dtype).str
+        with (self.folder / name).open("ab") as file:
+            np.ascontiguousarray(array, dtype).tofile(file)
 
     def finish(self, table: LabelledRows, notices: tuple[str, ...]) -> None:
         """Complete the arrays, and write what they are."""
@@ -75,13 +64,15 @@ class CopyWriter:
             ends = np.cumsum(np.concatenate(self.lengths), dtype=np.int64)
             self._append("indptr", np.concatenate([[0], ends]), np.int32 if ends[-1] < 2**31 else np.int64)
         self._append("labels", table.labels, table.labels.dtype)
-        for file, _ in self.files.values():
-            file.flush()
-            os.fsync(file.fileno())
+        arrays = {}
+        for name, kind in self.kinds.items():
+            with (self.folder / name).open("rb+") as file:
+                os.fsync(file.fileno())
+                arrays[name] = kind, file.seek(0, os.SEEK_END)
         about = {
             "readers": reader_version(),
             "shape": [self.rows, max(self.features, table.features)],
-            "arrays": {name: [kind, file.tell()] for name, (file, kind) in self.files.items()},
+            "arrays": arrays,
             "notices": notices,
             "zero_based": table.zero_based,
             "feature_names": table.feature_names,
@@ -114,11 +105,7 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
     )  # who may read it is what the umask says, where tempfile's folders are of one user
     writer = CopyWriter(building)
     try:
-        try:
-            writer.finish(*read(writer))
-        finally:
-            for file, _ in writer.files.values():
-                file.close()
+        writer.finish(*read(writer))
         if _load(place) is None:  # else another process was first
             shutil.rmtree(place, ignore_errors=True)
             with contextlib.suppress(OSError):

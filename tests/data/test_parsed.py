@@ -105,7 +105,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         return read(*given, **options)
 
     with monkeypatch.context() as changed:
-        changed.setattr(svmlight, "read", meanwhile)
+        changed.setitem(formats.READERS, "svmlight", meanwhile)
         with pytest.raises(DataError, match="changed while it was read"):
             formats.read_file(path, loader_of(path))
     assert formats.read_file(path, loader_of(path))[0].rows == 61
@@ -114,7 +114,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_rows_to_predict_come_in_pieces_with_or_without_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text("1:2 2:1\n" * 40)
-    tables = [table for table, _ in svmlight.tables(path)]
+    tables = [table for table, _ in svmlight.tables(path, None)]
     assert len(tables) > 1
     assert sum(table.rows for table in tables) == 40
     assert all(np.isnan(table.labels).all() for table in tables)

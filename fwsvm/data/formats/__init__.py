@@ -1,30 +1,26 @@
-"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies.
-
-A reader is imported when the first file of its format is read: some need pandas.
-"""
+"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies."""
 
 import hashlib
-import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fwsvm import _mapped
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import npy, svmlight, tables
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
-from fwsvm.errors import UsageError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.files.folders import parsed_folder
-from fwsvm.files.state import FileState, changed, file_digest
+from fwsvm.files.state import file_digest
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
-#: Formats by name: the module of the reader and its function there.
-FORMATS = {
-    "svmlight": ("svmlight", "read"),
-    "csv": ("tables", "read"),
-    "npy": ("npy", "read"),
-    "kdd99": ("tables", "read_kdd99"),
-    "miniboone": ("tables", "read_miniboone"),
+READERS: dict[str, Callable[..., Parsed]] = {
+    "svmlight": svmlight.read,
+    "csv": tables.read,
+    "npy": npy.read,
+    "kdd99": tables.read_kdd99,
+    "miniboone": tables.read_miniboone,
 }
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".npy": "npy"}  # other files are in LIBSVM's format
 COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
@@ -52,9 +48,8 @@ def loader_of(
     unlabelled : bool
         Whether a CSV file may be without labels.
     """
-    found = SUFFIXES.get(
-        path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix, "svmlight"
-    )
+    ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
+    found = SUFFIXES.get(ending, "svmlight")
     if label is not None and found != "csv":
         raise UsageError(f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one")
     if zero_based and found != "svmlight":
@@ -63,15 +58,17 @@ def loader_of(
         return {"format": found, "zero_based": zero_based}
     if found == "npy":
         return {"format": found}
-    from fwsvm.data.formats.tables import layout_of
-
-    layout = layout_of(path, label, unlabelled=unlabelled)
+    layout = tables.layout_of(path, label, unlabelled=unlabelled)
     named = {"columns": list(columns)} if columns and layout["header"] else {}
     return {"format": found, **layout, **named}
 
 
 def read(
-    path: Path, sha256: str, loader: Mapping[str, Any], member: str = "", as_of: FileState | None = None
+    path: Path,
+    sha256: str,
+    loader: Mapping[str, Any],
+    member: str = "",
+    check: Callable[[], None] = lambda: None,
 ) -> Parsed:
     """Return the rows of a raw file and notices about it, from its parsed copy, which is made where there is none.
 
@@ -80,23 +77,21 @@ def read(
     path, sha256 : Path, str
         The raw file and the digest (hex) of its bytes.
     loader : mapping
-        ``format``, a name of `FORMATS`, and that reader's own options.
+        ``format``, a name of `READERS`, and that reader's own options.
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
-    as_of : FileState, optional
-        That of the file before its digest was computed; without it the digest of a file that is parsed is compared.
+    check : callable
+        Is called after a file is parsed, and raises where its bytes are not those of the digest.
 
     Raises
     ------
     DataError
         The rows break the format, or the file changed while it was read.
     """
-    before = as_of or FileState.of(path)
 
     def parsed(writer: CopyWriter | None) -> Parsed:
         found = _read(path, loader, member, writer)
-        if FileState.of(path) != before or (as_of is None and file_digest(path) != sha256):
-            raise changed(path)
+        check()
         return found
 
     if loader["format"] == "npy":  # a copy would be the same file
@@ -111,28 +106,28 @@ def read(
 
 def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
     """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does."""
-    as_of = FileState.of(path)
-    sha256 = file_digest(path)
-    table, notices = read(path, sha256, loader, as_of=as_of)
-    if loader["format"] == "npy":
-        from fwsvm.data.formats.npy import labels_path
 
-        sha256 = hashlib.sha256(f"{sha256} {file_digest(labels_path(path))}".encode()).hexdigest()
+    def state() -> tuple[int, int] | None:
+        return (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else None
+
+    def check() -> None:
+        if state() != before:
+            raise DataError(f"{path} changed while it was read; give it when it is complete")
+
+    before = state()
+    sha256 = file_digest(path)
+    table, notices = read(path, sha256, loader, check=check)
+    if loader["format"] == "npy":
+        sha256 = hashlib.sha256(f"{sha256} {file_digest(npy.labels_path(path))}".encode()).hexdigest()
     return table, sha256, notices
 
 
 def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed] | None:
     """Return the rows of a large file, with or without labels, some at a time, and notices; None of a small one."""
-    from fwsvm.data.formats import npy, svmlight
-
     found, size = loader_of(path, unlabelled=True)["format"], path.stat().st_size
     if found == "npy" and size >= _mapped.LARGE:
         return npy.pieces(path)
-    return (
-        svmlight.tables(path, zero_based=zero_based)
-        if found == "svmlight" and size >= STREAMED_FROM
-        else None
-    )
+    return svmlight.tables(path, zero_based) if found == "svmlight" and size >= STREAMED_FROM else None
 
 
 def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False) -> Parsed:
@@ -143,13 +138,10 @@ def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False
 
 def _read(path: Path, loader: Mapping[str, Any], member: str, writer: CopyWriter | None) -> Parsed:
     """Return rows and notices; with a writer the rows go to it."""
-    options = {key: value for key, value in loader.items() if key != "format"}
-    module, function = FORMATS[loader["format"]]
-    reader = getattr(importlib.import_module(f"{__name__}.{module}"), function)
-    if member:
-        options["member"] = member
-    if writer and module == "svmlight":
-        return reader(path, add=lambda piece: writer.add_sparse(*piece[:4]), **options)
+    options = {**loader, **({"member": member} if member else {})}
+    reader = READERS[options.pop("format")]
+    if writer and reader is svmlight.read:
+        return reader(path, add=writer.add, **options)
     table, notices = reader(path, **options)
     if writer:
         writer.add(table.X)

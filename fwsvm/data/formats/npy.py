@@ -21,60 +21,59 @@ def labels_path(path: Path) -> Path:
     return path.with_suffix(".labels.npy")
 
 
-def read(
-    path: str | Path, *, unlabelled: bool = False, checked: bool = True
-) -> tuple[LabelledRows, tuple[str, ...]]:
+def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read rows (m, n) of numbers and labels (m,), numbers or text; with ``unlabelled`` labels may be missing.
-
-    Without ``checked``, large files are not gone through for values that are no finite numbers.
 
     Raises
     ------
     DataError
         A file that is missing, cut off or no ``.npy`` file, or arrays that are no rows and labels.
     """
-    path = Path(path)
+    table = _mapped_table(path, unlabelled=unlabelled)
+    for some in blocks(table.X):
+        _refuse(path, table.X[some])
+    return table, ()
+
+
+def pieces(path: Path) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
+    """Yield the rows of a large file, with or without labels, some at a time, and notices; errors as of `read`."""
+    whole = _mapped_table(path, unlabelled=True)
+    for some in blocks(whole.X):
+        rows = np.asarray(_mapped.in_memory(whole.X, some))
+        _refuse(path, rows)
+        yield LabelledRows(rows, whole.labels[some]), ()
+
+
+def _mapped_table(path: Path, *, unlabelled: bool) -> LabelledRows:
+    """Return the rows, mapped where the file is large, and labels; the rows' values may be no finite numbers."""
     X, beside = _array(path), labels_path(path)
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.size:
         raise DataError(
             f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)"
         )
-    m, large = len(X), path.stat().st_size >= _mapped.LARGE
-    labels = np.full(m, np.nan) if unlabelled and not beside.exists() else _array(beside)
-    if labels.shape != (m,) or labels.dtype.kind not in "biufU":
+    labels = np.full(len(X), np.nan) if unlabelled and not beside.exists() else _array(beside)
+    if labels.shape != (len(X),) or labels.dtype.kind not in "biufU":
         raise DataError(
-            f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {m:,} rows of {path} have a "
+            f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {len(X):,} rows of {path} have a "
             "label each"
         )
     if labels.dtype.kind == "U":
         wrong = next(filter(None, map(objection, np.unique(labels).tolist())), "")
     else:
         labels = labels.astype(np.float64)
-        is_label = np.isfinite(labels)
-        row = int(np.argmin(is_label))
-        fits = is_label.all() or np.isnan(labels).all()
+        row = int(np.argmin(np.isfinite(labels)))
+        fits = np.isfinite(labels[row]) or np.isnan(labels).all()
         wrong = "" if fits else f"the label of row {row + 1} is {labels[row]}, not a finite number"
     if wrong:
         raise DataError(f"{beside}: {wrong}")
-    if not large:
+    if path.stat().st_size < _mapped.LARGE:
         X = np.array(X, np.float64, order="C")
     elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
         raise DataError(
             f"{path}: so large an array must be of float32 or float64 in C order, since it is not copied; "
             "write it with numpy.save(file, numpy.ascontiguousarray(X, numpy.float32))"
         )
-    for some in blocks(X) if checked or not large else ():
-        _refuse(path, X[some])
-    return LabelledRows(X, labels), ()
-
-
-def pieces(path: Path) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
-    """Yield the rows of a large file, with or without labels, some at a time, and notices; errors as of `read`."""
-    whole, notices = read(path, unlabelled=True, checked=False)
-    for some in blocks(whole.X):
-        rows = np.asarray(_mapped.in_memory(whole.X, some))
-        _refuse(path, rows)
-        yield LabelledRows(rows, whole.labels[some]), notices
+    return LabelledRows(X, labels)
 
 
 def _refuse(path: Path, rows: np.ndarray) -> None:

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +37,7 @@ ZERO_MARKS = (b" 0:", b"\t0:", b"\n0:", b"zero-based")  # one is there, which is
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
 
 
-class Piece(NamedTuple):
-    """The rows of some lines of a file, as of a `csr_array`; ``width`` is 1 + the largest index.
-
-    ``codes`` (m,) are numbers of the rows' labels; empty where they have none.
-    """
-
-    data: NDArray[np.float64]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    width: int
-    codes: NDArray[np.int32]
-
-
+AddRows = Callable[[csr_array], None]
 Table = tuple[LabelledRows, tuple[str, ...]]
 
 
@@ -79,8 +67,11 @@ class _Reader:
         self._words = np.zeros(MOST_WORDS, np.uint64)
         self._codes: list[int] = []  # of the names that the words are
 
-    def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
-        """Yield the rows of each piece of a stream that has any; `FormatError` names the line of the file."""
+    def pieces(self, stream: IO[bytes]) -> Iterator[tuple[csr_array, NDArray[np.int32]]]:
+        """Yield the rows of each piece of a stream that has any, as wide as their largest index, and label numbers.
+
+        `FormatError` names the line of the file.
+        """
         for text in lines_of(self.path, stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
@@ -104,7 +95,7 @@ class _Reader:
             self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
             self.empty, self.queries = self.empty + empty, self.queries + queries
             if m:
-                yield Piece(values[:z], rows.indices[:z], rows.indptr[: m + 1], width, codes)
+                yield canonical_csr(values[:z], rows.indices[:z], rows.indptr[: m + 1], width), codes
         if not self.rows:
             raise NoRowsError(self.path, 1, "the file has no rows")
 
@@ -168,20 +159,19 @@ class _Reader:
         }
         return tuple(sentence for sentence, is_true in said.items() if is_true)
 
-    def collect(self, stream: IO[bytes], add: Callable[[Piece], None] | None = None) -> Table:
+    def collect(self, stream: IO[bytes], add: AddRows | None = None) -> Table:
         """Return the rows of a stream, or give them to ``add``."""
-        kept: list[Piece] = []
+        kept: list[csr_array] = []
         codes = []
-        for piece in self.pieces(stream):
-            (add or kept.append)(piece)
-            codes.append(piece.codes)
+        for some, numbers in self.pieces(stream):
+            (add or kept.append)(some)
+            codes.append(numbers)
         labels = self.labels(np.concatenate(codes), self.rows)
         X = csr_array((self.rows, self.width), dtype=np.float64)
         if kept:
-            lengths = [np.diff(piece.indptr) for piece in kept]
-            indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-            data, indices = (np.concatenate(parts) for parts in list(zip(*kept, strict=True))[:2])
-            X = canonical_csr(data, indices, indptr, self.width)
+            data, indices = (np.concatenate([getattr(X, name) for X in kept]) for name in ("data", "indices"))
+            ends = np.cumsum(np.concatenate([np.diff(X.indptr) for X in kept]), dtype=np.int64)
+            X = canonical_csr(data, indices, np.concatenate([[0], ends]), self.width)
         return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
 
 
@@ -191,7 +181,7 @@ def read(
     zero_based: bool | None = None,
     unlabelled: bool = False,
     member: str = "",
-    add: Callable[[Piece], None] | None = None,
+    add: AddRows | None = None,
 ) -> Table:
     """Read a file into sparse rows and labels.
 
@@ -234,16 +224,15 @@ def parse(
     return reader.collect(io.BytesIO(text))
 
 
-def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[Table]:
+def tables(path: Path, zero_based: bool | None) -> Iterator[Table]:
     """Yield the rows of each piece of a file, with or without labels, and notices about the file up to its end.
 
     Each has as many columns as its own largest index. Errors are those of `read`.
     """
     with open_text(path) as stream:
         found = _Reader(path, zero_based=zero_based, unlabelled=True)
-        for piece in found.pieces(stream):
-            X = canonical_csr(*piece[:4])
-            labels = found.labels(piece.codes, X.shape[0])
+        for X, codes in found.pieces(stream):
+            labels = found.labels(codes, X.shape[0])
             yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
 

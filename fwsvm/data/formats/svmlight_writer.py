@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fwsvm._mapped import slices
 from fwsvm.data import labels as label_rules
 from fwsvm.errors import DataError
 from fwsvm.files.atomic import replacing, shortest
@@ -47,25 +48,17 @@ def text_blocks(
     ``names`` are the labels as they are to be written, ``number`` turns a value into text.
     """
     for name in set(names):
-        if name.split() == [name] and (wrong := label_rules.objection(name)):
-            raise DataError(f"the rows cannot be written: {wrong}")
         if name.split() != [name] or name == "nan" or any(mark in name for mark in SEPARATORS):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
-    first = 0
-    while first < X.shape[0]:
-        last = _block_end(X, first)
-        part = csr_array(X[first:last])
+        if wrong := label_rules.objection(name):
+            raise DataError(f"the rows cannot be written: {wrong}")
+    for some in slices(X.shape[0], X.nnz if isinstance(X, csr_array) else X.size, BLOCK_ENTRIES):
+        part = csr_array(X[some])
         if not np.isfinite(part.data).all():
-            raise DataError(f"a value in rows {first + 1} to {last} is not finite and cannot be written")
-        yield _text(part, names[first:last], number)
-        first = last
-
-
-def _block_end(X: NDArray[np.float64] | csr_array, first: int) -> int:
-    """Return the end of a block of rows from ``first`` on that holds about `BLOCK_ENTRIES` entries."""
-    if isinstance(X, csr_array):
-        return max(first + 1, int(np.searchsorted(X.indptr, X.indptr[first] + BLOCK_ENTRIES, "right")) - 1)
-    return min(X.shape[0], first + max(1, BLOCK_ENTRIES // max(1, X.shape[1])))
+            raise DataError(
+                f"a value in rows {some.start + 1} to {some.stop} is not finite and cannot be written"
+            )
+        yield _text(part, names[some], number)
 
 
 def _text(part: csr_array, names: list[str], number: Callable[[float], str]) -> str:

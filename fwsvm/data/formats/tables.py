@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array, hstack
 
 from fwsvm.data.dataset import LabelledRows
@@ -21,8 +20,6 @@ from fwsvm.data.labels import objection, of_names
 from fwsvm.errors import DataError, UsageError, listed, shortened
 
 ColumnKey = int | str
-#: pandas before 3.1 rounds numbers otherwise; later versions deprecate the option.
-EXACT: Any = {"float_precision": "round_trip"} if pd.__version__.split(".")[:2] < ["3", "1"] else {}
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
 
 PROTOCOLS = ("icmp", "tcp", "udp")
@@ -132,6 +129,8 @@ def read(
         The file cannot be read, has no such column, or a field is not what it should be: file, line and
         column are named.
     """
+    import pandas as pd  # late: it takes as long to import as all else
+
     path = Path(path)
     sep = r"\s+" if delimiter in (" ", "whitespace") else delimiter
     table = partial(_frame, path, member, sep=sep, comment=comment or None)
@@ -198,7 +197,14 @@ def read(
 
 def _frame(path: Path, member: str, **options: Any) -> Any:
     """Return a table as pandas reads it; `DataError` where it is none, ValueError where a field is no number."""
-    how = {"index_col": False, "na_filter": False, "skipinitialspace": True, **EXACT}
+    import pandas as pd
+
+    how: dict[str, Any] = {"index_col": False, "na_filter": False, "skipinitialspace": True}
+    if pd.__version__.split(".")[:2] < [
+        "3",
+        "1",
+    ]:  # it rounds numbers otherwise; later ones deprecate the option
+        how["float_precision"] = "round_trip"
     try:
         with open_text(path, member) as stream, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -211,7 +217,7 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
         raise DataError(f"{path}: {shortened(' '.join(str(error).split()), 200)}") from None
 
 
-def _reason(at: int, fields: "pd.Series[Any]", names: list[str]) -> str:
+def _reason(at: int, fields: Any, names: list[str]) -> str:
     """Return what is wrong with the field at a place of a line, and what to do."""
     column, word = (
         f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if names else ""),
@@ -225,7 +231,7 @@ def _reason(at: int, fields: "pd.Series[Any]", names: list[str]) -> str:
     return f"{column}: '{shortened(word, 40)}' is not a finite number; {remedy}"
 
 
-def _indicators(path: Path, column: "pd.Series[Any]", values: list[str], at: int) -> csr_array:
+def _indicators(path: Path, column: Any, values: list[str], at: int) -> csr_array:
     """Return an indicator of each of the values, (m, values)."""
     words = [str(word).strip() for word in column.cat.categories]
     if unknown := next((word for word in words if word not in values), None):
