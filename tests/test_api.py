@@ -16,7 +16,7 @@ from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import FwsvmError, UsageError
-from fwsvm.solvers.warm_up import announce_compiling
+from fwsvm.solvers.fit import announce_compiling
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)

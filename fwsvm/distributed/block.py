@@ -16,7 +16,6 @@ from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
-from fwsvm.solvers.chunking.chunking import compile_looks
 
 
 class Facts(NamedTuple):
@@ -125,15 +124,11 @@ def _trained_on(mine: Block, classes: tuple[int, ...]) -> RowSource:
 
 
 def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: str) -> Diagonal:
-    """Return the kernel's diagonal over the rows of some classes; RangeError where values are too large.
-
-    What sums need is compiled on the way.
-    """
+    """Return the kernel's diagonal over the rows of some classes; RangeError where values are too large."""
     source = _trained_on(mine, classes)
     if not source.shape[0]:
         return Diagonal(np.zeros(0), 0.0)
     refuse_overflow(kernel, kernel_name, as_csr(source.take(np.arange(source.shape[0]))))
-    compile_looks(kernel, source)
     return source.diagonal(kernel)
 
 

@@ -24,7 +24,6 @@ from fwsvm.solvers.resolve import Resolved, width_rule_of
 from fwsvm.solvers.resolve import resolve as resolve_rows
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.subproblems import Subproblems, solve_all
-from fwsvm.solvers.warm_up import ROWS, compile_runs
 
 METHOD = "chunking"  # the one whose rows may be on workers
 CHOSEN = "distributed"  # how results call that
@@ -67,11 +66,8 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
     refuse_penalties(resolved.C, weights)
     problems = Subproblems(source, source, None, codes, found.classes, weights, "one-vs-one")
     with blas_on(1):
-        few = source.take(np.arange(min(len(codes), ROWS)))
-        compile_seconds = compile_runs(resolved, few)
         enter(Phase.TRAIN)
-        solved = solve_all(problems, resolved, watch)
-        result = result_of(problems, resolved, replace(solved, compile_seconds=compile_seconds))
+        result = result_of(problems, resolved, solve_all(problems, resolved, watch))
     support = None if result.support is None else source.which[result.support]
     return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=table.ranges)
 

@@ -31,10 +31,10 @@ from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.column_store import ColumnStore
+from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import TracePoint
-from fwsvm.solvers.warm_up import announce_compiling
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cluster_training import RemoteRows

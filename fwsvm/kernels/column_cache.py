@@ -23,8 +23,6 @@ from fwsvm.kernels.sparse_tiles import (
     no_left_block,
     threads_for,
 )
-from fwsvm.numerics.compile import njit
-from fwsvm.numerics.random import below, stream
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
 FEWEST = 16  # columns that are cached even where the budget holds fewer
@@ -49,7 +47,7 @@ class ColumnCache(NamedTuple):
     slot_of : ndarray of int32, shape (m,); -1 where the column is not cached
     row_of : ndarray of int32, shape (slots,); the row whose column a slot holds
     counts : ndarray of int64, shape (3,): kernel evaluations, misses (blocks computed on demand), slots in use
-    random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`, which draws victims
+    random : Generator, which draws victims
     threads : int
     """
 
@@ -64,7 +62,7 @@ class ColumnCache(NamedTuple):
     slot_of: np.ndarray
     row_of: np.ndarray
     counts: np.ndarray
-    random: np.ndarray
+    random: np.random.Generator
     threads: int
 
 
@@ -98,7 +96,7 @@ def column_cache(
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
         np.zeros(3, np.int64),
-        stream(0),
+        np.random.default_rng(0),
         threads,
     )
 
@@ -108,32 +106,25 @@ def memory_of(columns: ColumnCache) -> np.ndarray:
     return columns.cached if columns.cached.base is None else columns.cached.base
 
 
-@njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
-def claim_slots(row_of, slot_of, counts, random, priority, keep, wanted, lines):
-    """Assign a slot in ``lines`` to each wanted column: a free one, else by evicting a column drawn at random.
+def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int) -> np.ndarray:
+    """Return a slot for each wanted column: a free one, else by evicting a column drawn at random.
 
     Columns of rows with ``priority`` zero are evicted first. Random replacement degrades gradually: with room for nine
     tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a cyclic scan.
     """
-    slots = row_of.size
-    for c in range(wanted.size):
-        slot, tries, evict = counts[USED], 0, counts[USED] == slots
-        while evict:
-            slot = below(random, slots) if tries <= TRIES else (slot + 1) % slots
-            taken = row_of[slot] == keep
-            for earlier in range(c):  # assigned in this call
-                taken |= lines[earlier] == slot
-            evict = taken or (tries < TRIES and priority[row_of[slot]] != 0.0)
+    row_of, used = columns.row_of, int(columns.counts[USED])
+    slots, free = len(row_of), min(len(wanted), len(row_of) - used)
+    lines = list(range(used, used + free))
+    for _ in range(len(wanted) - free):
+        slot, tries = int(columns.random.integers(slots)), 0
+        while (tries < TRIES and priority[row_of[slot]] != 0.0) or row_of[slot] == keep or slot in lines:
             tries += 1
-        if counts[USED] < slots:
-            counts[USED] += 1
-        else:
-            slot_of[row_of[slot]] = -1
-        row_of[slot] = wanted[c]
-        slot_of[wanted[c]] = slot
-        lines[c] = slot
-    counts[EVALUATIONS] += wanted.size * slot_of.size
-    counts[MISSES] += 1
+            slot = int(columns.random.integers(slots)) if tries <= TRIES else (slot + 1) % slots
+        columns.slot_of[row_of[slot]] = -1
+        lines.append(slot)
+    row_of[lines], columns.slot_of[wanted] = wanted, lines
+    columns.counts[:] += len(wanted) * len(columns.slot_of), 1, free
+    return np.array(lines)
 
 
 def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int = -1) -> None:
@@ -142,8 +133,7 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
     threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
-    lines, random = np.empty(len(wanted), np.int64), columns.random
-    claim_slots(columns.row_of, columns.slot_of, columns.counts, random, priority, keep, wanted, lines)
+    lines = _claim_slots(columns, wanted, priority, keep)
     kernel, tiles, rows = columns.kernel, columns.tiles, columns.rows
     if len(tiles.numbers):
         fill_dense_columns(kernel, tiles, wanted, columns.cached, lines, threads)

@@ -101,63 +101,72 @@ def _pack_left_block(tiles, which, at, count, scratch):
 
 
 @njit(each_step=True, forceinline=True)
-def _place(lines, m, tile, count, c, values):
-    if lines.size == 0:
-        return values + c * HEIGHT
-    return lines[c if c < count else 0] * m + tile * HEIGHT
+def _add_feature(kernel, sums, x, scratch, z):
+    """Return the sums of a group of four left-hand rows with eight rows after the feature that these have in x."""
+    a, b, c, d = sums
+    return (
+        pair(kernel, a, x, broadcast(scratch[z])),
+        pair(kernel, b, x, broadcast(scratch[z + np.uint64(1)])),
+        pair(kernel, c, x, broadcast(scratch[z + np.uint64(2)])),
+        pair(kernel, d, x, broadcast(scratch[z + np.uint64(3)])),
+    )
 
 
 @njit(each_step=True, forceinline=True)
-def _meet(kernel, tiles, tile, count, scratch, out, lines, m):
-    """Write k(left-hand row c, row r) for the sixteen rows of a tile to the line lines[c] of ``out``, m numbers each.
+def _write(
+    kernel, low, high, c, own_low, own_high, scratch, own_at, count, out, lines, by_lines, stride, start
+):
+    """Write the kernel values of left-hand row c with sixteen rows."""
+    line = lines[c if c < count else 0] if by_lines else c
+    own, at = broadcast(scratch[own_at + c]), line * stride + start
+    store(out, at, value(kernel, low, own_low, own))
+    store(out, at + 8, value(kernel, high, own_high, own))
 
-    Without lines, to the values of ``scratch``, which is ``out`` then.
+
+@njit(each_step=True, forceinline=True)
+def _meet(kernel, tiles, tile, count, scratch, lines, by_lines, out, stride, start):
+    """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[lines[c] * stride + start]`` on.
+
+    From ``out[c * stride + start]`` on unless ``by_lines``.
     """
     n, numbers, zero = tiles.features, tiles.numbers, broadcast(scratch.dtype.type(0))
-    own_0, own_8 = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
-    own, to = MOST * n, MOST * (n + 1)
+    own_low, own_high, own = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8), MOST * n
     for c in range(0, count, GROUP):
         # unsigned indices: numba does not test them for being negative
         x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
-        a0 = b0 = c0 = d0 = a8 = b8 = c8 = d8 = zero
+        low = high = (zero, zero, zero, zero)
         if takes_two_registers(numbers):  # all sums at once would leave none
             for _ in range(n):
-                x0 = load(numbers, x)
-                a0 = pair(kernel, a0, x0, broadcast(scratch[z]))
-                b0 = pair(kernel, b0, x0, broadcast(scratch[z + np.uint64(1)]))
-                c0 = pair(kernel, c0, x0, broadcast(scratch[z + np.uint64(2)]))
-                d0 = pair(kernel, d0, x0, broadcast(scratch[z + np.uint64(3)]))
+                low = _add_feature(kernel, low, load(numbers, x), scratch, z)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
             x, z = np.uint64(tile * n * HEIGHT + 8), np.uint64(c * n)
             for _ in range(n):
-                x8 = load(numbers, x)
-                a8 = pair(kernel, a8, x8, broadcast(scratch[z]))
-                b8 = pair(kernel, b8, x8, broadcast(scratch[z + np.uint64(1)]))
-                c8 = pair(kernel, c8, x8, broadcast(scratch[z + np.uint64(2)]))
-                d8 = pair(kernel, d8, x8, broadcast(scratch[z + np.uint64(3)]))
+                high = _add_feature(kernel, high, load(numbers, x), scratch, z)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
         else:
             for _ in range(n):
-                x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
-                z0, z1 = broadcast(scratch[z]), broadcast(scratch[z + np.uint64(1)])
-                z2, z3 = broadcast(scratch[z + np.uint64(2)]), broadcast(scratch[z + np.uint64(3)])
-                a0, a8 = pair(kernel, a0, x0, z0), pair(kernel, a8, x8, z0)
-                b0, b8 = pair(kernel, b0, x0, z1), pair(kernel, b8, x8, z1)
-                c0, c8 = pair(kernel, c0, x0, z2), pair(kernel, c8, x8, z2)
-                d0, d8 = pair(kernel, d0, x0, z3), pair(kernel, d8, x8, z3)
+                low = _add_feature(kernel, low, load(numbers, x), scratch, z)
+                high = _add_feature(kernel, high, load(numbers, x + np.uint64(8)), scratch, z)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-        at, own_c = _place(lines, m, tile, count, c, to), broadcast(scratch[own + c])
-        store(out, at, value(kernel, a0, own_0, own_c))
-        store(out, at + 8, value(kernel, a8, own_8, own_c))
-        at, own_c = _place(lines, m, tile, count, c + 1, to), broadcast(scratch[own + c + 1])
-        store(out, at, value(kernel, b0, own_0, own_c))
-        store(out, at + 8, value(kernel, b8, own_8, own_c))
-        at, own_c = _place(lines, m, tile, count, c + 2, to), broadcast(scratch[own + c + 2])
-        store(out, at, value(kernel, c0, own_0, own_c))
-        store(out, at + 8, value(kernel, c8, own_8, own_c))
-        at, own_c = _place(lines, m, tile, count, c + 3, to), broadcast(scratch[own + c + 3])
-        store(out, at, value(kernel, d0, own_0, own_c))
-        store(out, at + 8, value(kernel, d8, own_8, own_c))
+        to = own_low, own_high, scratch, own, count, out, lines, by_lines, stride, start
+        _write(kernel, low[0], high[0], c, *to)
+        _write(kernel, low[1], high[1], c + 1, *to)
+        _write(kernel, low[2], high[2], c + 2, *to)
+        _write(kernel, low[3], high[3], c + 3, *to)
+
+
+@njit(each_step=True, forceinline=True)
+def _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m):
+    """Write the values of one tile to ``out[lines[c] * m + r]``; of the last one, which is not full, by ``scratch``."""
+    height, values = np.int64(HEIGHT), MOST * (tiles.features + 1)
+    start = tile * height
+    is_full = start + height <= m
+    to = (out, m, start) if is_full else (scratch, height, values)
+    _meet(kernel, tiles, tile, count, scratch, lines, is_full, *to)  # called once: its code is long
+    if not is_full:
+        for c in range(count):
+            for r in range(start, m):
+                out[lines[c] * m + r] = scratch[values + c * height + r - start]
 
 
 @njit
@@ -166,16 +175,10 @@ def fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch):
 
     ``wanted`` are at most 64 rows of the tiles. Returns the number of tiles.
     """
-    m, count, values = cached.shape[1], wanted.size, MOST * (tiles.features + 1)
-    out = cached.reshape(-1)
+    m, count, out = cached.shape[1], wanted.size, cached.reshape(-1)
     _pack_left_block(tiles, wanted, 0, count, scratch)
-    for tile in range(first, minimum(last, m // HEIGHT)):
-        _meet(kernel, tiles, tile, count, scratch, out, lines, m)
-    for tile in range(maximum(first, m // HEIGHT), last):  # the last tile, which is not full
-        _meet(kernel, tiles, tile, count, scratch, scratch, lines[:0], m)
-        for c in range(count):
-            for r in range(tile * HEIGHT, m):
-                cached[lines[c], r] = scratch[values + c * HEIGHT + r - tile * HEIGHT]
+    for tile in range(first, last):
+        _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m)
     return last - first
 
 
@@ -202,7 +205,7 @@ def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out, sc
         count = minimum(MOST, which.size - at)
         _pack_left_block(sources, which, at, count, scratch)
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, tile, count, scratch, scratch, which[:0], 0)
+            _meet(kernel, tiles, tile, count, scratch, which, False, scratch, HEIGHT, values)
             start = tile * HEIGHT
             for o in range(weights.shape[0]):
                 low = high = broadcast(dtype.type(0))

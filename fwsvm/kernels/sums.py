@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm import phases
 from fwsvm.kernels.dense_tiles import HEIGHT, add_sums_of_rows, empty_dense_tiles, is_dense, pack_rows
-from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances, value_error
+from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, empty_left_block, threads_for
@@ -42,15 +42,13 @@ def weighted_sums(
     dense = is_dense(sources) and is_dense(rows)
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
-    if dense:
-        sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
-    if cancels(value_error(kernel, own, own_sources), dense=dense):
-        if not dense:
-            return sums_by_distances(kernel, sources, which, weights, rows, threads)
+    by_distances = cancels(value_error(kernel, own, own_sources), dense=dense)
+    if not (dense or by_distances):
+        return sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
+    sources, own_sources = some_rows(sources, which), own_sources[which]
+    if by_distances:
         kernel, own, own_sources = OfDistance(kernel), np.zeros_like(own), np.zeros_like(own_sources)
-    if dense:
-        return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
-    return sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
+    return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
 
 
 def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:

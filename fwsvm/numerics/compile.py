@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,7 @@ from numba import extending  # noqa: E402
 from numba.core import event  # noqa: E402
 from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import Compiler, CompileResult  # noqa: E402
+from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
 from numba.core.runtime import rtsys  # noqa: E402
 from numba.core.serialize import dumps, loads  # noqa: E402
 
@@ -62,7 +64,31 @@ class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no typ
         gc.set_threshold(*self._usual.pop())
 
 
+class _CompilerSeconds(event.Listener):  # type: ignore[misc]
+    """Count the seconds of each thread in numba's compiler, waiting for it and loading what it made included."""
+
+    def __init__(self) -> None:
+        self.here = threading.local()
+
+    def on_start(self, _event: Any) -> None:
+        depth = self.here.depth = getattr(self.here, "depth", 0) + 1
+        if depth == 1:
+            self.here.started = time.perf_counter()
+
+    def on_end(self, _event: Any) -> None:
+        self.here.depth -= 1
+        if not self.here.depth:
+            self.here.seconds = compile_seconds() + time.perf_counter() - self.here.started
+
+
+_COMPILER = _CompilerSeconds()
 event.register("numba:compile", _FewCollections())
+event.register("numba:compiler_lock", _COMPILER)
+
+
+def compile_seconds() -> float:
+    """Return the seconds that this thread has spent on compiling and on loading compiled code."""
+    return getattr(_COMPILER.here, "seconds", 0.0)
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -111,9 +137,10 @@ class Compiled:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        compiled = numba.njit(self.py_func, **self._flags)
-        if not self._inner:
-            compiled._cache = _Cache(self.py_func)  # noqa: SLF001  (what `cache=True` does, with our own)
+        with global_compiler_lock:  # it counts as compiling
+            compiled = numba.njit(self.py_func, **self._flags)
+            if not self._inner:
+                compiled._cache = _Cache(self.py_func)  # noqa: SLF001  (what `cache=True` does, with our own)
         return compiled
 
     @property

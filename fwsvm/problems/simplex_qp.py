@@ -102,7 +102,7 @@ STRETCH = 2048  # entries of a sum that stay in the first-level cache while line
 def add_lines(cached, lines, weights, out, first, last):
     """Add sum_c weights[c] cached[lines[c]] to ``out`` from ``first`` to ``last`` - 1."""
     for start in range(first, last, STRETCH):
-        stop = min(start + STRETCH, last)
+        stop = minimum(start + STRETCH, last)
         for c in range(lines.size):
             k, weight = cached[lines[c]], weights[c]
             for t in range(start, stop):

@@ -229,7 +229,8 @@ class CPath:
                 for at in part.trace
             ]
             parts[part.number] = part
-        return replace(solved, parts=list(parts.values()), seconds=solved.seconds + more.seconds)
+        compiling, seconds = solved.compile_seconds + more.compile_seconds, solved.seconds + more.seconds
+        return replace(solved, parts=list(parts.values()), seconds=seconds, compile_seconds=compiling)
 
 
 def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:

@@ -1,5 +1,7 @@
 """Training: settings and labelled rows in, a certified model out."""
 
+import functools
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -7,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm import phases
 from fwsvm._mapped import RowMatrix, all_finite, is_mapped
 from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
+from fwsvm.numerics.compile import is_cache_empty
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
@@ -22,10 +26,16 @@ from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.subproblems import Subproblems, solve_all
-from fwsvm.solvers.warm_up import announce_compiling
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
+
+
+@functools.cache
+def announce_compiling() -> None:
+    """Log once in a process that everything has to be compiled, where no display says it."""
+    if is_cache_empty() and not phases.is_listened_to():
+        logging.getLogger("fwsvm").warning("fwsvm: compiling for this computer (once)")
 
 
 def fit(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm.numerics.compile import compile_seconds
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.certify import Candidate, Certified
@@ -57,18 +58,25 @@ Watch = Callable[[Progress], None]
 
 @dataclass
 class Clock:
-    """Seconds that the algorithm took: it runs only inside ``running()``."""
+    """Seconds that the algorithm took inside ``running()``, and apart from them those of compiling there."""
 
     seconds: float = 0.0
+    compiling: float = 0.0
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Count the time of the block."""
-        started = time.perf_counter()
+        started, before = time.perf_counter(), compile_seconds()
         try:
             yield
         finally:
-            self.seconds += time.perf_counter() - started
+            compiled = compile_seconds() - before
+            self.compiling += compiled
+            self.seconds += time.perf_counter() - started - compiled
+
+    def add(self, other: "Clock") -> None:
+        """Count the time of another clock."""
+        self.seconds, self.compiling = self.seconds + other.seconds, self.compiling + other.compiling
 
 
 def time_left(limit: float | None, spent: float) -> float | None:
@@ -130,7 +138,6 @@ def solve(
     """
     with clock.running():
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
-    clock.seconds -= solver.counters.compile_seconds
     limit, most = resolved.time_limit or math.inf, resolved.max_iterations or math.inf
     trace: list[TracePoint] = []
     steps, next_point, looked, check = 1, 1 if traced else math.inf, 0.0, Clock()
@@ -141,8 +148,6 @@ def solve(
             wanted = int(max(1, min(steps, most - done.iterations, next_point - done.steps)))
             with clock.running():
                 taken = solver.advance(wanted)
-            compiled = solver.counters.compile_seconds
-            clock.seconds -= compiled - done.compile_seconds
             if solver.counters.steps >= next_point:
                 looked = _record(trace, clock, solver, looked)
                 next_point = int(solver.counters.steps * TRACE_SPACING) + 1
@@ -150,10 +155,9 @@ def solve(
                 check = Clock()
                 with check.running():
                     status = solver.check_stop()
-                check.seconds -= solver.counters.compile_seconds - compiled
                 if status is not None:
                     break
-                clock.seconds += check.seconds  # the run goes on from what the check computed
+                clock.add(check)  # the run goes on from what the check computed
                 steps, check = 1, Clock()  # maybe with a larger problem
             watch(solver)
             spent = clock.seconds - started
@@ -171,6 +175,7 @@ def solve(
     del solver  # its memory may be as large as what the certificate takes
     with check.running():
         end, status = _certified(Candidate(problem, resolved, at), status)
+    clock.compiling += check.compiling
     if isinstance(end, Certified) and traced:
         _add_point(trace, clock, counters.iterations, end.outcome, at.support_vectors)
     after = at.warm_start if columns is not None and columns.keeps_values else None

@@ -68,7 +68,7 @@ class Result:
         gap_kind is exact and the gap is within the tolerance.
     cache_hit_rate : float
     compile_seconds, train_seconds, check_seconds : float
-        Warm-up, the algorithm alone, and recomputing the certificate.
+        Compiling, the algorithm alone, and recomputing the certificate.
     trace : tuple of TracePoint, empty where there are several subproblems
     solved : int
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
@@ -175,7 +175,7 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         steps=counters.steps,
         kernel_evaluations=counters.kernel_evaluations,
         cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
-        compile_seconds=solved.compile_seconds + counters.compile_seconds,
+        compile_seconds=solved.compile_seconds,
         train_seconds=solved.seconds,
         check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),
         trace=tuple(parts[0].trace) if len(problems) == 1 and parts else (),

@@ -32,8 +32,7 @@ class Counters(NamedTuple):
     """What a run did, so far.
 
     ``iterations`` are what ``max_iterations`` limits, ``steps`` the changes of the point; which of them `advance`
-    counts is the method's matter. ``compile_seconds`` were spent on code that no run had needed before; they are no
-    part of any time reported.
+    counts is the method's matter.
     """
 
     iterations: int = 0
@@ -41,7 +40,6 @@ class Counters(NamedTuple):
     kernel_evaluations: int = 0
     column_requests: int = 0
     column_misses: int = 0
-    compile_seconds: float = 0.0
 
     def plus(self, other: "Counters") -> "Counters":
         """Return what two runs did together."""

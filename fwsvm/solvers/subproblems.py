@@ -19,7 +19,6 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
-from fwsvm.solvers.warm_up import compile_runs
 from fwsvm.status import Status
 
 
@@ -150,7 +149,6 @@ def solve_all(
         together: list[Solved] | None = at_once(problems, [resolved], watch)
         if together:
             return together[0]
-    compile_seconds = 0.0 if isinstance(problems.rows, RowSource) else compile_runs(resolved, problems.rows)
     wanted = np.arange(len(problems)) if numbers is None else np.asarray(numbers, dtype=np.int64)
     workers = min(len(wanted), resolved.threads)
     if workers > 1:
@@ -201,7 +199,8 @@ def solve_all(
     parts.sort(key=lambda part: part.number)
     interrupted = interrupted or any(part.status is Status.INTERRUPTED for part in parts)
     seconds = max((clock.seconds for clock in clocks), default=0.0)
-    return Solved(parts, seconds, interrupted, next_starts, compile_seconds=compile_seconds)
+    compiling = max((clock.compiling for clock in clocks), default=0.0)
+    return Solved(parts, seconds, interrupted, next_starts, compile_seconds=compiling)
 
 
 def _in_threads(work: Callable[[int], None], workers: int, halt: threading.Event) -> None:

@@ -6,7 +6,6 @@ kernel rows that it wants. A pair without a certificate that holds goes on by a 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
-from fwsvm.solvers.warm_up import layouts, once, tiny_problem
 from fwsvm.status import Status
 
 
@@ -157,10 +155,6 @@ def solve_at_once(
     if small is None:
         return None
     whole = ONE_MATRIX_ROWS if X.shape[0] <= ONE_MATRIX_ROWS else 0
-    compile_seconds = sum(
-        once(("pairs", gaps, whole, type(resolved.kernel)), partial(_compile, resolved, gaps, whole))
-        for gaps in layouts(X)
-    )
     clock = Clock()
     with clock.running():
         own = own_terms(resolved.kernel, as_rows(X))
@@ -201,7 +195,7 @@ def solve_at_once(
                 interrupted or more.interrupted,
                 coefficients=coefficients,
                 biases=batch.solutions.biases[k],
-                compile_seconds=more.compile_seconds + (0.0 if k else compile_seconds),
+                compile_seconds=more.compile_seconds + (0.0 if k else clock.compiling),
                 counters=Counters(kernel_evaluations=0 if k else batch.evaluations),
             )
         )
@@ -270,10 +264,3 @@ def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.nd
     fits = matrices + 8 * len(settings) * m * problems.K <= resolved.cache_bytes
     small = np.flatnonzero((problems.sizes < resolved.rule.fewest) & fits)
     return small if len(small) and (len(small) == len(problems) or not several) else None
-
-
-def _compile(resolved: Resolved, gaps: int, whole: int) -> None:
-    """Solve a tiny problem of three classes, dense or with features that no row has."""
-    X, codes, classes = tiny_problem(gaps).X, np.arange(24) % 3, ("0", "1", "2")
-    problems = Subproblems(X, X, None, codes, classes, np.ones(24), "one-vs-one")
-    PairBatch(problems, np.arange(3), [resolved], whole).solve(np.arange(3))

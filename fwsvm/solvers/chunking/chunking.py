@@ -24,7 +24,6 @@ columns are as short. Where they are many, what the first chunk cost, a few per 
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +48,6 @@ from fwsvm.solvers.tuning import (
     SAFE_ROUNDING,
     SMALL_CLASS,
 )
-from fwsvm.solvers.warm_up import layouts, once, tiny_problem
 from fwsvm.status import Status
 
 
@@ -139,7 +137,7 @@ class ChunkRun:
             self.of_path, columns = columns, ColumnStore(keeps_values=False).of(0)
         self.columns = columns
         self.source: RowSource = row_source(problem.X)
-        self.before = Counters(compile_seconds=compile_looks(settings.kernel, self.source))
+        self.before = Counters()
         self.order = np.argsort(-problem.y, kind="stable")
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         self.m, self.plus, self.ridge = len(self.y), int(np.count_nonzero(self.y > 0)), 1.0 / self.penalties
@@ -319,15 +317,3 @@ def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:
     for first, last in ((0, plus), (plus, m)):
         order[first + int(order[first:last].argmin())] = -np.inf
     return np.sort(np.argpartition(order, wanted - 1)[:wanted])
-
-
-def compile_looks(kernel: Any, X: RowSource) -> float:
-    """Compile what looks at rows laid out as X need, in both precisions; return the seconds."""
-
-    def work(gaps: int) -> None:
-        tiny, one = RowSource(tiny_problem(gaps).X), np.ones((1, 1))
-        tiny.diagonal(kernel)
-        tiny.sums(kernel, np.arange(1), one, 1, np.float32)
-
-    found = () if X.X is None else layouts(X.X)  # other computers compile for themselves
-    return sum(once(("looks", gaps, type(kernel)), partial(work, gaps)) for gaps in found)

@@ -40,7 +40,6 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import INNER_SHARE, INNER_STEPS, MARGIN
-from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
 LEAST, MOST = 2, 16384  # rows of a working set: its matrix takes 4 bytes times their square
@@ -195,7 +194,6 @@ class DecompositionRun:
         self.outcome: Outcome | None = None  # of the present point, once computed
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
-        self.compile_seconds = 0.0
         self.working = np.empty(0, dtype=np.int64)
         self.first: np.ndarray | None = None  # the first working set, of a cold start
         if warm_start is None:
@@ -316,7 +314,6 @@ class DecompositionRun:
         """Go on with kernel values in double precision; return whether they were not before."""
         if self.rows is self.exact_rows:
             return False
-        self.compile_seconds += _compile(self.rule, self.resolved)
         self.rows = self.exact_rows
         return True
 
@@ -336,21 +333,9 @@ class DecompositionRun:
     @property
     def counters(self) -> Counters:
         """Working sets, entries moved, and kernel values so far."""
-        return Counters(self.rounds, self.steps, self.evaluations, compile_seconds=self.compile_seconds)
+        return Counters(self.rounds, self.steps, self.evaluations)
 
 
 def _objective(b: np.ndarray, f: np.ndarray) -> float:
     """Return 1/2 b' K~ b - sum b, NaN where b or f are no numbers."""
     return 0.5 * float(b @ f) - float(b.sum())
-
-
-def _compile(rule: Any, resolved: Resolved) -> float:
-    """Have a working set in double precision compiled, for dense rows and others; return the seconds."""
-
-    def work() -> None:
-        for gaps in (0, GAPS):
-            tiny = DecompositionRun(tiny_problem(gaps), rule, resolved)
-            tiny.rows = tiny.exact_rows
-            tiny.advance(2)
-
-    return once(("double working sets", type(resolved.kernel)), work)

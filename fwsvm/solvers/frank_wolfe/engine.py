@@ -62,7 +62,7 @@ def _at_hand(s, i):
     return False
 
 
-@njit(each_step=True, inner=False, nogil=False)  # microseconds, see `fwsvm.kernels.column_cache.claim_slots`
+@njit(each_step=True, inner=False, nogil=False)  # microseconds, as releasing the interpreter lock would cost
 def settle(alpha, q, diagonal, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
 

@@ -168,7 +168,7 @@ def least_cost(m: int, alone: bool) -> int:
 overload(least_cost)(lambda *_: least_cost)  # a wrapper for Python would take longer to compile
 
 
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.column_cache.claim_slots`
+@njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
 def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
     """Put the missed row ``wanted``, and others whose columns are not cached, into ``rows``; return how many.
 

@@ -3,8 +3,6 @@
 It is one file because all that follows a check of the gap changes the same state.
 """
 
-import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +57,6 @@ from fwsvm.solvers.frank_wolfe.state import (
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import CHECK_COST, FIRST_ROOM, MARGIN, SINGLE_TOLERATED
-from fwsvm.solvers.warm_up import is_compiling, once, some_steps, tiny_problem
 from fwsvm.status import Status
 
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
@@ -102,16 +99,11 @@ class SimplexRun:
         columns: SharedColumns | None = None,
     ) -> None:
         self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
-        self.sampled, self.shared, self.compile_seconds = resolved.search == "sampled", columns, 0.0
+        self.sampled, self.shared = resolved.search == "sampled", columns
         self.order, self.rows = sorted_by_class(problem)
         search: Search = _sampling(rule, resolved) if self.sampled else Full()
-        # a tiny problem stands for others, most of which have columns in single precision
-        double = not is_compiling() and (
-            single_error(resolved.kernel, own_terms(resolved.kernel, self.rows)) > SINGLE_TOLERATED
-        )
-        if double:
-            self.compile_seconds = _compile(self.rule, resolved, tracked=False, double=True)
-        dtype = np.float64 if double else np.float32
+        error = single_error(resolved.kernel, own_terms(resolved.kernel, self.rows))
+        dtype = np.float64 if error > SINGLE_TOLERATED else np.float32
         cache = self._cache(search, dtype, columns)
         self._counted = cache.counts.copy()  # what other runs did
         self.qp: SimplexQP = simplex_qp(
@@ -138,7 +130,7 @@ class SimplexRun:
             q = warm_start.gradient_at(1.0 / problem.penalties)[self.order]
         self._start_at(support, weights, q)
         if self.sampled and resolved.protocol.gradient == KEPT:
-            self._compile_and_track()
+            self.track()
         self.set_goal()
 
     # ---------------------------------------------------------------- where the run stands
@@ -230,9 +222,7 @@ class SimplexRun:
     def _compile_team(self) -> None:
         """Compile what the other threads run."""
         if len(self.state.team.claimed):  # no loop runs yet: the call compiles and returns
-            started = time.perf_counter()
             do_tasks(self.state, 0)
-            self.compile_seconds += time.perf_counter() - started
 
     def _fetch_active(self) -> None:
         """Compute the columns of the first active rows, which a swap reads (`Sampled`)."""
@@ -341,7 +331,6 @@ class SimplexRun:
             int(counts[EVALUATIONS]),
             requests,
             int(counts[MISSES]),
-            self.compile_seconds,
         )
 
     # ---------------------------------------------------------------- checks of the gap
@@ -380,8 +369,6 @@ class SimplexRun:
         if not helped:
             if self.qp.columns.cached.dtype == np.float64:
                 return Status.STALLED
-            tracked = isinstance(self.state.search, Tracked)
-            self.compile_seconds += _compile(self.rule, self.resolved, tracked=tracked, double=True)
             self.double()
         if self.by_active:
             active = self.state.active[: now["active"]]
@@ -399,13 +386,8 @@ class SimplexRun:
             self.state, self.resolved.cache_bytes
         ):
             return False
-        self._compile_and_track()
-        return True
-
-    def _compile_and_track(self) -> None:
-        double = bool(self.state.cached.dtype == np.float64)
-        self.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
         self.track()
+        return True
 
     def track(self) -> None:
         """Go on with q over all rows (`Sampled`)."""
@@ -427,23 +409,6 @@ def _sampling(rule: Any, resolved: Resolved) -> Sampled:
     # Only CVM never steps toward a row of the active set: it has solved that.
     chosen = protocol.candidates if isinstance(rule, CVM) else UNIFORM
     return Sampled(retries=protocol.retries, outside=chosen != UNIFORM, in_turn=chosen == BALANCED)
-
-
-def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:
-    """Take some steps on a tiny problem in a form that runs may come to; return the seconds, 0 if done before."""
-    kinds = (type(rule), type(resolved.kernel), resolved.search, tracked, double)
-    at_first = replace(resolved, protocol=replace(resolved.protocol, gradient=COMPUTED))
-
-    def work() -> None:
-        tiny = SimplexRun(tiny_problem(), rule, at_first)
-        if tracked:
-            tiny.track()
-        if double:
-            tiny.double()
-            starting_point(tiny.qp, tiny.rows, at_first, (0,))  # of runs that are so from the start
-        some_steps(tiny)
-
-    return once(kinds, work)
 
 
 def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> SimplexState:

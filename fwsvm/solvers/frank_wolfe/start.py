@@ -60,7 +60,7 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     return alpha
 
 
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.column_cache.claim_slots`
+@njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
 def _improve_pairs(K, alpha, q):
     """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
     # by loops: what numba makes of arithmetic with whole arrays takes a second to compile

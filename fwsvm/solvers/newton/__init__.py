@@ -3,7 +3,7 @@
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also takes the first
 steps. `gram_rows` reads rows of the Gram matrix from the column cache, `cholesky_factor` factors a block of it,
 `bordered_factor` updates a factor for rows that enter and leave, `active_set_system` solves the linear systems with
-them, `cholesky` calls LAPACK, `line_search` finds the length of a step, `warm_up` compiles, `run` is the solver; a
+them, `cholesky` calls LAPACK, `line_search` finds the length of a step, `run` is the solver; a
 method is one file.
 """
 

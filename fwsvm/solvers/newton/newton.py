@@ -50,7 +50,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import SwapBudget, least_along
 from fwsvm.solvers.newton.gram_rows import GramRows
-from fwsvm.solvers.newton.system import ActiveSetSystem, compile_systems
+from fwsvm.solvers.newton.system import ActiveSetSystem
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
@@ -138,7 +138,6 @@ class NewtonRun:
     ) -> None:
         rule.check()
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
-        self.compile_seconds = 0.0
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch, self.columns = resolved, rule.switch, columns
         self.beyond, self.has_room = rule.beyond, True
@@ -214,7 +213,6 @@ class NewtonRun:
         elif self.best is not None:
             self.best = self._checked(self.best)
         if simplex.qp.columns is not columns:
-            self.compile_seconds += compile_systems(simplex.qp.columns)
             self.system = self._system()
         return ended
 
@@ -230,7 +228,6 @@ class NewtonRun:
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
-        self.compile_seconds += compile_systems(self.simplex.qp.columns)  # many runs never come here
         s = self.simplex.state
         R = float(s.now["R"][0])
         s.now["stop"] = GOING
@@ -272,8 +269,7 @@ class NewtonRun:
     @property
     def counters(self) -> Counters:
         """What was done so far, by both kinds of steps."""
-        done = self.simplex.counters
-        return done._replace(compile_seconds=done.compile_seconds + self.compile_seconds)
+        return self.simplex.counters
 
     # ---------------------------------------------------------------- Newton's steps
 

@@ -7,14 +7,10 @@ from scipy.linalg import LinAlgError
 
 from fwsvm import phases
 from fwsvm.errors import SettingError
-from fwsvm.kernels.column_cache import ColumnCache
 from fwsvm.solvers.newton.factor import BorderedFactor, CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
-from fwsvm.solvers.warm_up import once
-
-ROWS = 24  # of the problem that is solved for the sake of compiling
 
 
 class ActiveSetSystem:
@@ -133,20 +129,3 @@ class ActiveSetSystem:
         if factor.definite:
             self.border = BorderedFactor(factor, self.lines, self.ridge)
         return self.border
-
-
-def compile_systems(columns: ColumnCache) -> float:
-    """Solve two systems, once in a process for the precision of the columns; return the seconds.
-
-    Of the columns only the types matter: the kernel values are those of the identity, which always has a factor.
-    """
-    return once((ActiveSetSystem, columns.cached.dtype), lambda: _solve_two(columns))
-
-
-def _solve_two(columns: ColumnCache) -> None:
-    numbers, nothing = np.arange(ROWS, dtype=np.int32), np.zeros(ROWS)
-    values = np.eye(ROWS, dtype=columns.cached.dtype)
-    identity = columns._replace(cached=values, slot_of=numbers, row_of=numbers)
-    system = ActiveSetSystem(GramRows(identity, np.ones(ROWS), 1), np.ones(ROWS))
-    x, f = system.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
-    system.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less

@@ -15,7 +15,6 @@ from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, track
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
 from fwsvm.solvers.tuning import SINGLE_TOLERATED
-from fwsvm.solvers.warm_up import is_compiling
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
 FLOAT32_TOLERANCE = 1e-5
@@ -112,8 +111,7 @@ class StochasticRun(ABC):
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
         self.dtype: type = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
-        # a tiny problem stands for others, most of which have float32 values
-        if self.dtype is np.float32 and not is_compiling() and far_from_origin(problem, resolved):
+        if self.dtype is np.float32 and far_from_origin(problem, resolved):
             self.dtype = np.float64
         by_length = resolved.stop == "eps"
         self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
