@@ -76,15 +76,15 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_short_method_names(cells: pd.DataFrame) -> pd.DataFrame:
-    """Shorten method names such as ``scs(metric=rkhs)`` to ``scs`` if there is one variant only.
+    """Shorten method names such as ``scs(metric=rkhs)`` to ``scs`` where an experiment has one variant only.
 
     The parameters move to the column ``parameters``.
     """
     split = cells["method"].str.partition("(")
-    alone = cells.groupby(split[0])["method"].transform("nunique") == 1
+    variants = cells.groupby(["experiment", "profile", split[0]])["method"].transform("nunique")
     return cells.assign(
-        method=cells["method"].where(~alone, split[0]),
-        parameters=split[2].str.rstrip(")").where(alone, ""),
+        method=cells["method"].where(variants > 1, split[0]),
+        parameters=split[2].str.rstrip(")").where(variants == 1, ""),
     )
 
 

@@ -189,7 +189,7 @@ def test_bounds_of_linear_times_decide_only_what_they_can() -> None:
     ("number", "alternative", "decided"), [(6, "less", 0), (7, "less", 1), (7, "two-sided", 0)]
 )
 def test_a_signed_rank_test_is_not_run_on_sets_too_few_for_its_level(number, alternative, decided) -> None:
-    check = significant("time", "fw", "cvm", alternative, 0.01)
+    check = significant("fw", "cvm", "time", alternative, 0.01)
     rows = series([*ADULT, *WEB][:number], {"cvm": [5.0] * number, "fw": [1.0] * number})
     assert (check(view(*rows)) is not None) == bool(decided)
 

@@ -38,7 +38,7 @@ def test_rows_of_other_protocols_count_for_lack_of_the_paper_s_and_that_is_said(
     others = adult("default", 5.0, experiment="ours", rows=20_000)
     (verdict,) = check_claims(cells_of(*others), [FASTER])
     assert verdict.words[1:] == ("reproduced", "not run")
-    assert "21 cells of the protocol default, which is neither" in caveats(cells_of(*others))[0]
+    assert "21 cells of the protocol default, neither" in caveats(cells_of(*others))[0]
     (verdict,) = check_claims(cells_of(*others, *adult("paper", 0.5)), [FASTER])
     assert verdict.words[1] == "not reproduced"
 
@@ -63,7 +63,7 @@ def test_a_folder_s_configuration_says_which_protocol_it_is(tmp_path: Path) -> N
     (verdict,) = check_claims(cells_module.cells_of_runs(read.frame), [FASTER])
     assert verdict.words[1:] == ("not run", "not run")
     assert (
-        "21 cells of unknown protocol count for no claim"
+        "21 cells of the protocol unknown, neither paper nor fw-svms: counted for no claim"
         in caveats(cells_module.cells_of_runs(read.frame))[-1]
     )
     (ran / "experiment.yaml").unlink()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.claims.model import CheckResult, Claim, View, of_methods
+from fwsvm.analysis.claims.model import CheckResult, Claim, View
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
@@ -43,7 +43,7 @@ class Verdict:
         if self.printed is not None:
             in_print = f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
             if self.claim.printed != self.claim.paper:
-                in_print += f" of {PAPERS[str(self.claim.printed)].cited}"
+                in_print += f" of {PAPERS[self.claim.printed].cited}"
         ours, as_run = (
             "not run" if found is None else "reproduced" if found.holds else "not reproduced"
             for found in (self.ours, self.as_run)
@@ -57,33 +57,31 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
         if not any(full.startswith(by_author(name)) for full in CLAIMS):
             raise UsageError(f"no claim's name begins with {name}; fwsvm claims lists them all")
     begins = tuple(map(by_author, chosen)) or ("",)
-    kept = None if cells is None else _measured(cells[cells["experiment"] != WHY])
     # the claims of a paper share their methods, and the views of these
-    views = functools.cache(lambda methods: _views(kept, methods))
+    views = functools.cache(lambda methods: _views(cells, methods))
     verdicts = []
     for claim in (claim for name, claim in CLAIMS.items() if name.startswith(begins)):
         ours, as_run = (None if view is None else claim.check(view) for view in views(claim.methods))
-        verdicts.append(Verdict(claim, ours, _in_print(claim.name), as_run))
+        printed = claim.check(_printed_view(claim.printed, claim.methods)) if claim.printed else None
+        verdicts.append(Verdict(claim, ours, printed, as_run))
     return verdicts
 
 
 def _views(cells: pd.DataFrame | None, methods: Sequence[str]) -> tuple[View | None, View | None]:
-    """Return the runs as printed, or if these methods have none, of protocols that no paper has; and those as run."""
+    """Return the runs as printed, or if these methods have none, of protocols that no paper has; and those as run.
+
+    Of runs that were cut short only the costs count.
+    """
     if cells is None:
         return None, None
-    as_run = cells["protocol"] == AS_RUN
-    printed = cells[cells["protocol"].isin(AS_PRINTED)]
-    if of_methods(printed, methods).empty:
-        printed = cells[~as_run & (cells["protocol"] != UNKNOWN)]
-    return View(printed, methods), View(cells[as_run], methods)
-
-
-def _measured(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells without what says nothing of runs that were cut short: all but their costs."""
+    cells = cells[cells["method"].isin(methods) & (cells["experiment"] != WHY)].copy()
     others = [column for column in MEASURED_COLUMNS if column not in BOUND_COLUMNS]
-    kept = cells.copy()
-    kept.loc[kept["censored"].astype(bool), others] = float("nan")
-    return kept
+    cells.loc[cells["censored"].astype(bool), others] = float("nan")
+    as_run = cells["protocol"] == AS_RUN
+    as_printed = cells["protocol"].isin(AS_PRINTED)
+    if not as_printed.any():
+        as_printed = ~as_run & (cells["protocol"] != UNKNOWN)
+    return View(cells[as_printed], methods), View(cells[as_run], methods)
 
 
 @functools.cache
@@ -91,29 +89,15 @@ def _printed_view(paper: str, methods: tuple[str, ...]) -> View:
     return View(published.cells(paper), methods)
 
 
-@functools.cache
-def _in_print(name: str) -> CheckResult | None:
-    """Return the finding of a claim's check in the printed numbers."""
-    claim = CLAIMS[name]
-    return None if claim.printed is None else claim.check(_printed_view(claim.printed, claim.methods))
-
-
 def caveats(cells: pd.DataFrame) -> list[str]:
     """Return how these cells differ from the papers' runs: fewer rows, limits, other protocols, unfinished runs."""
     found = published.smaller_than_published(cells)
-    unknown = cells[cells["protocol"] == UNKNOWN]
-    if len(unknown):
+    for protocol, here in cells[~cells["protocol"].isin([*AS_PRINTED, AS_RUN])].groupby("protocol"):
+        counts = "counted as printed for claims on methods that have no others"
+        if protocol == UNKNOWN:
+            counts = "counted for no claim; add the configuration of their experiment to the folder"
         found.append(
-            f"{counted(len(unknown), 'cell')} of unknown protocol count for no claim: their folder has no "
-            f"configuration of their experiment ({', '.join(dict.fromkeys(unknown['experiment']))}); add that "
-            "configuration as experiment-2.yaml"
-        )
-    others = cells[~cells["protocol"].isin([*AS_PRINTED, AS_RUN, UNKNOWN])]
-    if len(others):
-        found.append(
-            f"{counted(len(others), 'cell')} of the protocol {', '.join(dict.fromkeys(others['protocol']))}, which is "
-            "neither as printed (paper) nor as run (fw-svms): counted as printed for claims on methods that have no "
-            "others"
+            f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: {counts}"
         )
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
 
 import pandas as pd
 
@@ -28,10 +28,15 @@ class Number(NamedTuple):
         """Return the quotient of two positive numbers."""
         return Number(self.low / other.high, self.high / other.low)
 
+    def at_least(self, other: "Number | float") -> bool | None:
+        """Return whether this number is not the smaller one; None where the ends leave that open."""
+        low, high = other if isinstance(other, Number) else (other, other)
+        return False if self.high < low else True if self.low >= high else None
+
     def below(self, other: "Number | float") -> bool | None:
         """Return whether this number is the smaller one; None where the ends leave that open."""
-        low, high = other if isinstance(other, Number) else (other, other)
-        return True if self.high < low else False if self.low >= high else None
+        known = self.at_least(other)
+        return None if known is None else not known
 
 
 Cell = Mapping[Hashable, Any]
@@ -48,6 +53,7 @@ class CheckResult:
 #: A check returns None when the cells do not have what it needs.
 Check = Callable[["View"], CheckResult | None]
 Enough = Literal["all", "most", "any"]
+P = ParamSpec("P")
 
 
 class Fact(NamedTuple):
@@ -64,7 +70,7 @@ def conclude(
     enough: Enough = "all",
     *,
     show: Callable[[float], str] = three_digits,
-    of: int | None = None,
+    of: int = 0,
     strict: bool = False,
     exceptions: Iterable[str] | None = None,
 ) -> CheckResult | None:
@@ -85,14 +91,15 @@ def conclude(
         holds = {fact.where for fact in lost} == {fact.where for fact in known} & {*exceptions}
     values = [fact.value for fact in known]
     said = f"{what} in {won} of {len(known)} comparisons"
-    said += f" (of the claim's {of} data sets)" if of not in {None, len(known)} else ""
+    said += f" (of the claim's {of} data sets)" if of not in {0, len(known)} else ""
     said += f": {show(min(values))} to {show(max(values))}"
-    not_so = listed((f"{fact.where} ({show(fact.value)})" for fact in lost), ", ", 6)
-    left_open = listed(
-        (f"{fact.where} ({show(fact.value)})" for fact in every if fact.holds is None), ", ", 6
-    )
-    said += f"; not on {not_so}" if lost else ""
-    return CheckResult(holds, said + (f"; left open by time limits: {left_open}" if left_open else ""))
+    for words, some in (
+        ("not on", lost),
+        ("left open by time limits:", [fact for fact in every if fact.holds is None]),
+    ):
+        if some:
+            said += f"; {words} {listed((f'{fact.where} ({show(fact.value)})' for fact in some), most=6)}"
+    return CheckResult(holds, said)
 
 
 def points(value: float) -> str:
@@ -105,43 +112,67 @@ def per_cent(value: float) -> str:
     return f"{100 * value:.0f}%"
 
 
+def all_of(results: Iterable[CheckResult | None]) -> CheckResult | None:
+    """Return whether all hold; None if one is lacking."""
+    every = list(results)
+    found = [one for one in every if one is not None]
+    if len(found) < len(every):
+        return None
+    return CheckResult(all(one.holds for one in found), "; ".join(one.evidence for one in found))
+
+
 def all_hold(*checks: Check) -> Check:
     """Return the check that all of these hold; None if the cells lack what one of them needs."""
+    return lambda view: all_of(check(view) for check in checks)
 
-    def check(view: View) -> CheckResult | None:
-        found = [result for one in checks if (result := one(view)) is not None]
-        if len(found) < len(checks):
-            return None
-        return CheckResult(all(one.holds for one in found), "; ".join(one.evidence for one in found))
 
-    return check
+def makes_check(
+    function: Callable[Concatenate["View", P], CheckResult | None],
+) -> Callable[P, Check]:
+    """Return a function that takes what a claim fixes, and returns the check of a view."""
+
+    def make(*args: P.args, **kwargs: P.kwargs) -> Check:
+        return lambda view: function(view, *args, **kwargs)
+
+    return make
+
+
+def for_each_pair(
+    function: Callable[Concatenate["View", str, str, P], CheckResult | None],
+) -> Callable[Concatenate[str, str, P], Check]:
+    """Return the same for two methods, or several separated by spaces: each pair must hold."""
+
+    def make(first: str, second: str, /, *args: P.args, **kwargs: P.kwargs) -> Check:
+        pairs = [(a, b) for a in first.split() for b in second.split()]
+        return lambda view: all_of(function(view, a, b, *args, **kwargs) for a, b in pairs)
+
+    return make
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One statement of a paper, in our words, with a check that can be carried out on any cells.
 
-    ``printed`` is the paper whose printed numbers the claim can be checked on; None: figures only.
+    ``printed`` is the paper whose printed numbers the claim can be checked on; '': figures only.
     """
 
     paper: str
     name: str
     place: str
+    printed: str
     statement: str
     methods: tuple[str, ...]
     check: Check
-    printed: str | None
 
 
 def claims_of(paper: str, methods: tuple[str, ...], checks: Mapping[str, Check]) -> dict[str, Claim]:
-    """Return the claims of a paper by name: their texts, from ``papers/claims.csv``, with these checks."""
-    texts = published.read_table("papers", "claims").set_index("claim")
-    found = {}
-    for name, check in checks.items():
-        full = f"{paper}-{name}"
-        place, printed, statement = map(str, texts.loc[full])
-        found[full] = Claim(paper, full, place, statement, methods, check, printed or None)
-    return found
+    """Return the claims of a paper by name: their texts, in the order of ``papers/claims.csv``, with these checks."""
+    texts = published.read_table("papers", "claims")
+    return {
+        name: Claim(paper, name, place, printed, statement, methods, checks[name.removeprefix(f"{paper}-")])
+        for name, place, printed, statement in texts.itertuples(index=False, name=None)
+        if name.startswith(f"{paper}-")
+    }
 
 
 class View:
@@ -155,25 +186,21 @@ class View:
         self, cells: pd.DataFrame, methods: Sequence[str], stand_ins: dict[str, str] | None = None
     ) -> None:
         self.methods = methods
-        self.cells = of_methods(cells, methods)
+        self.cells = cells[cells["method"].isin(methods)]
         self.stand_ins = stand_ins or {}
-        self.swept: list[Cell] = list(sweeps(self.cells).to_dict("records"))
+        self.swept = sweeps(self.cells)
         plain = without_sweeps(self.cells)
-        plain = plain[plain["used"] > 0]
-        self._found: dict[tuple[str, str, str], list[Cell]] = {}
-        for kernel in plain["kernel"].unique():
-            experiments: dict[str, dict[str, list[Cell]]] = {}
-            records: list[Cell] = list(plain[plain["kernel"].isin([kernel, ""])].to_dict("records"))
-            for cell in records:
-                of_each = experiments.setdefault(cell["dataset"], {})
-                of_each.setdefault(cell["experiment"], []).append(cell)
-            for dataset, each in experiments.items():
-                for cell in max(each.values(), key=lambda some: len({one["method"] for one in some})):
-                    self._found.setdefault((kernel, dataset, cell["method"]), []).append(cell)
+        plain = plain[plain["used"] > 0].assign(kernel=plain["kernel"].replace("", "rbf"))
+        problem = ["kernel", "dataset"]
+        counts = plain.groupby([*problem, "experiment"], sort=False)["method"].nunique().reset_index()
+        chosen = counts.sort_values("method", ascending=False, kind="stable").drop_duplicates(problem)
+        self._found: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in plain.merge(chosen.drop(columns="method")).to_dict("records"):
+            self._found.setdefault((cell["kernel"], cell["dataset"], cell["method"]), []).append(cell)
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> Cell | None:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
-        found = self._found.get((kernel, dataset, method)) or self._found.get(("", dataset, method), [])
+        found = self._found.get((kernel, dataset, method), [])
         if len(found) > 1:
             unique_cells(pd.DataFrame(found), ["dataset", "method"])
         return found[0] if found else None
@@ -192,10 +219,14 @@ class View:
             if a is not None and b is not None:
                 yield dataset, a, b
 
-    def speedups(self, method: str, on: Sequence[str]) -> dict[str, Number]:
-        """Return t_cvm / t by data set where it is known which time is shorter (Frandi et al., section 5.3)."""
+    def speedups(self, method: str, on: Sequence[str], *, exact: bool = False) -> dict[str, Number]:
+        """Return t_cvm / t by data set where it is known which time is shorter (Frandi et al., section 5.3).
+
+        If ``exact``, only where no time was cut short.
+        """
         pairs = self.pairs("time", method, "cvm", on)
-        return {dataset: b / a for dataset, a, b in pairs if a.low > 0 and b.low > 0 and is_decided(a, b)}
+        found = {d: b / a for d, a, b in pairs if a.low > 0 and b.low > 0 and is_decided(a, b)}
+        return {d: speedup for d, speedup in found.items() if speedup.exact or not exact}
 
     def with_stand_ins(self, on: Sequence[str]) -> "View":
         """Return the view in which stand-ins replace the data sets of ``on`` that were not measured.
@@ -226,18 +257,6 @@ def number_of(cell: Cell, name: str) -> Number | None:
     return Number(value, math.inf if name == "time" and cell["censored"] else value)
 
 
-def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the cells of these methods.
-
-    Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever
-    variants other experiments have.
-    """
-    plain = cells["method"].astype(str).str.split("(").str[0]
-    variants = cells.groupby([cells["experiment"], cells["profile"], plain])["method"].transform("nunique")
-    method = cells["method"].mask((variants == 1) & plain.isin(methods), plain)
-    return cells.assign(method=method)[method.isin(methods)]
-
-
 def of_growth(check: Check, on: Sequence[str]) -> Check:
     """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking."""
 
@@ -246,8 +265,7 @@ def of_growth(check: Check, on: Sequence[str]) -> Check:
         found = check(full)
         if found is None or not full.stand_ins:
             return found
-        return CheckResult(
-            found.holds, f"{found.evidence}; with {', '.join(map(full.title, full.stand_ins))}"
-        )
+        said = f"{found.evidence}; with {', '.join(map(full.title, full.stand_ins))}"
+        return CheckResult(found.holds, said)
 
     return filled

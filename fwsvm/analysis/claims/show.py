@@ -12,21 +12,26 @@ from fwsvm.analysis.tables import WIDTH, markdown_text
 from fwsvm.errors import counted
 from fwsvm.papers import PAPERS
 
-HEADS = (
-    "claim",
-    "statement",
-    "in the printed numbers",
-    "as printed (protocol paper)",
-    "as run (protocol fw-svms)",
-)
-CSV_HEADS = (  # noqa: SIM905 - a list of names reads better unquoted
+COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
     "claim place statement verdict evidence printed_verdict printed_evidence as_run_verdict as_run_evidence"
 ).split()
 
 
 def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
     """Return the verdicts as terminal, markdown or csv; the notes follow, except in CSV."""
-    return {"csv": _csv, "terminal": _terminal, "markdown": _markdown}[form](verdicts, notes)
+    if form == "terminal":
+        return _terminal(verdicts, notes)
+    records = [
+        [v.claim.name, v.claim.place, v.claim.statement, *ours, *printed, *as_run]
+        for v in verdicts
+        for printed, ours, as_run in [_findings(v)]
+    ]
+    frame = pd.DataFrame(records, columns=COLUMNS)
+    return (
+        frame.to_csv(index=False, lineterminator="\n")
+        if form == "csv"
+        else _markdown(frame, summary(verdicts), notes)
+    )
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -72,20 +77,18 @@ def _terminal(verdicts: Sequence[Verdict], notes: Sequence[str]) -> str:
     return "\n".join([*lines, "", *below]).lstrip("\n") + "\n"
 
 
-def _markdown(verdicts: Sequence[Verdict], notes: Sequence[str]) -> str:
-    lines = [f"| {' | '.join(HEADS)} |", f"|{' :-- |' * len(HEADS)}"]
-    for verdict in verdicts:
-        found = [f"**{word}**{said and f': {markdown_text(said)}'}" for word, said in _findings(verdict)]
-        statement = markdown_text(f"{verdict.claim.statement} ({verdict.claim.place})")
-        lines.append(f"| {' | '.join([verdict.claim.name, statement, *found])} |")
-    below = [summary(verdicts), *(f"\n- {markdown_text(note)}" for note in notes)]
-    return "\n".join([*lines, "", *below]) + "\n"
-
-
-def _csv(verdicts: Sequence[Verdict], _: Sequence[str]) -> str:
-    records = []
-    for verdict in verdicts:
-        claim, (printed, ours, as_run) = verdict.claim, _findings(verdict)
-        records.append([claim.name, claim.place, claim.statement, *ours, *printed, *as_run])
-    frame = pd.DataFrame(records, columns=CSV_HEADS)
-    return frame.to_csv(index=False, lineterminator="\n")
+def _markdown(frame: pd.DataFrame, counts: str, notes: Sequence[str]) -> str:
+    heads = (
+        "claim",
+        "statement",
+        "in the printed numbers",
+        "as printed (protocol paper)",
+        "as run (protocol fw-svms)",
+    )
+    lines = [f"| {' | '.join(heads)} |", f"|{' :-- |' * len(heads)}"]
+    for name, place, statement, *found in frame.map(markdown_text).itertuples(index=False, name=None):
+        ours, printed, as_run = (
+            f"**{word}**{said and f': {said}'}" for word, said in zip(found[::2], found[1::2], strict=True)
+        )
+        lines.append(f"| {' | '.join([name, f'{statement} ({place})', printed, ours, as_run])} |")
+    return "\n".join([*lines, "", counts, *(f"\n- {markdown_text(note)}" for note in notes)]) + "\n"

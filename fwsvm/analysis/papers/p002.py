@@ -1,11 +1,11 @@
 """Glasmachers and Dogan (2013): AVSF against liblinear's dual coordinate descent; claims and tables."""
 
+import itertools
 import statistics
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from fwsvm.analysis import published
-from fwsvm.analysis.claims.checks import inverted
 from fwsvm.analysis.claims.model import (
     Check,
     CheckResult,
@@ -41,42 +41,45 @@ class Pair(NamedTuple):
         """Return liblinear's number over AVSF's."""
         return self.liblinear / self.avsf
 
-    @property
-    def where(self) -> str:
-        """Return problem, C and epsilon."""
-        return f"{published.title(self.dataset)} C={self.C:g} eps={self.tolerance:g}"
+    def fact(self, value: float, holds: bool | None) -> Fact:
+        """Return a fact about this pair."""
+        where = f"{published.title(self.dataset)} C={self.C:g} eps={self.tolerance:g}"
+        return Fact(where, value, holds)
 
 
 def _pairs(view: View, name: str = "time") -> list[Pair]:
     """Return the pairs in a measure; all of a data set are of the experiment that has most of them."""
-    both: dict[tuple[object, ...], dict[str, Number]] = {}
-    for cell in view.cells.to_dict("records"):
-        number = number_of(cell, name)
-        if number is not None:
-            place = [cell[key] for key in ("dataset", "experiment", "profile", "tolerance", "C")]
-            both.setdefault(tuple(place), {}).setdefault(cell["method"], number)
-    runs: dict[str, dict[object, list[Pair]]] = {}
-    for (dataset, experiment, profile, *at), numbers in both.items():
-        if len(numbers) == len(METHODS):
-            pair = Pair(str(dataset), *at, *map(numbers.get, METHODS))  # type: ignore[arg-type]
-            runs.setdefault(pair.dataset, {}).setdefault((experiment, profile), []).append(pair)
-    return [pair for each in runs.values() for pair in max(each.values(), key=len)]
+    runs: dict[str, list[list[Pair]]] = {}
+    for _, cells in view.cells.groupby(["dataset", "experiment", "profile"], sort=False):
+        both: dict[tuple[str, float, float], dict[str, Number | None]] = {}
+        for cell in cells.to_dict("records"):
+            place = cell["dataset"], cell["tolerance"], cell["C"]
+            both.setdefault(place, {})[cell["method"]] = number_of(cell, name)
+        pairs = [
+            Pair(*place, a, b)
+            for place, numbers in both.items()
+            for a, b in [map(numbers.get, METHODS)]
+            if a and b
+        ]
+        runs.setdefault(str(cells["dataset"].iloc[0]), []).append(pairs)
+    found = (max(pairs, key=len) for pairs in runs.values())
+    return list(itertools.chain(*found))
 
 
-def _rows(view: View) -> Iterator[list[Pair]]:
-    """Yield the pairs by C of a data set and tolerance, where they are two or more."""
-    rows: dict[tuple[str, float], list[Pair]] = {}
+def _grids(view: View) -> list[list[Pair]]:
+    """Return the pairs by C of each data set and tolerance, where they are two or more."""
+    grids: dict[tuple[str, float], list[Pair]] = {}
     for pair in sorted(_pairs(view), key=lambda pair: pair.C):
-        rows.setdefault(pair[:2], []).append(pair)
-    return (pairs for pairs in rows.values() if len(pairs) > 1)
+        grids.setdefault(pair[:2], []).append(pair)
+    return [pairs for pairs in grids.values() if len(pairs) > 1]
 
 
-def _of_solvers(view: View) -> Iterator[tuple[str, list[Pair], list[Number]]]:
-    """Yield (place, pairs by C, times there) of each solver."""
-    for pairs in _rows(view):
+def _times_by_C(view: View) -> Iterator[tuple[str, list[float], list[Number]]]:  # noqa: N802 - C is the penalty
+    """Yield (place, values of C, times there) of each solver and grid."""
+    for pairs in _grids(view):
         for method in METHODS:
             where = f"{published.title(pairs[0].dataset)} {METHOD_NAMES[method]} eps={pairs[0].tolerance:g}"
-            yield where, pairs, [getattr(pair, method) for pair in pairs]
+            yield where, [pair.C for pair in pairs], [getattr(pair, method) for pair in pairs]
 
 
 def _all(
@@ -86,16 +89,15 @@ def _all(
     return lambda view: conclude(what, facts(view), show=show)
 
 
-def _wins(winner: str, *, least_C: float = 0, most_C: float = 1e9, problems: str = "all") -> Check:
-    """Return the check that a solver is faster at all C in a range, on cover type, the others or all."""
+def _wins(winner: str, counts: Callable[[Pair], bool]) -> Check:
+    """Return the check that a solver is faster in the pairs that count."""
 
     def facts(view: View) -> Iterator[Fact]:
-        for pair in _pairs(view):
-            asked = problems == "all" or (pair.dataset == "covtype") == (problems == "covtype")
-            if asked and least_C <= pair.C <= most_C:
-                times = pair.liblinear, pair.avsf
-                mine, theirs = times if winner == "liblinear" else times[::-1]
-                yield Fact(pair.where, pair.liblinear.low / pair.avsf.low, mine.below(theirs))
+        for pair in filter(counts, _pairs(view)):
+            first, second = (
+                (pair.liblinear, pair.avsf) if winner == "liblinear" else (pair.avsf, pair.liblinear)
+            )
+            yield pair.fact(pair.liblinear.low / pair.avsf.low, first.below(second))
 
     return _all(f"{METHOD_NAMES[winner]} is faster (liblinear over AVSF)", facts)
 
@@ -107,7 +109,7 @@ def _same_solution(view: View) -> Iterator[Fact]:
         if pair[:3] in whole:
             a, b = pair.liblinear.low, pair.avsf.low
             apart = abs(a - b) / max(abs(a), abs(b))
-            yield Fact(pair.where, apart, apart <= 0.01)
+            yield pair.fact(apart, apart <= 0.01)
 
 
 def _largest(speedups: Iterable[Number]) -> Number:
@@ -120,28 +122,27 @@ def _order_of_magnitude(view: View) -> CheckResult | None:
     found: dict[str, list[Number]] = {}
     for pair in _pairs(view):
         found.setdefault(pair.dataset, []).append(pair.speedup)
-    tops = {published.title(dataset): _largest(speedups) for dataset, speedups in found.items()}
-    facts = [Fact(name, top.low, inverted(top.below(TEN))) for name, top in tops.items()]
+    tops = {dataset: _largest(speedups) for dataset, speedups in found.items()}
+    facts = [Fact(published.title(name), top.low, top.at_least(TEN)) for name, top in tops.items()]
     return conclude("the largest speed-up is about ten or more", facts, "most")
 
 
 def _largest_for_large_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalty
     """Yield whether the largest speed-up falls at C of 10 or more, for every problem but cover type."""
-    for pairs in _rows(view):
+    for pairs in _grids(view):
         large = [pair.speedup for pair in pairs if pair.C >= LARGE_C]
         small = [pair.speedup for pair in pairs if pair.C < LARGE_C]
         if pairs[0].dataset != "covtype" and large and small:
             best = max(pairs, key=lambda pair: pair.speedup.low)
-            yield Fact(best.where, best.speedup.low, inverted(_largest(large).below(_largest(small))))
+            yield best.fact(best.speedup.low, _largest(large).at_least(_largest(small)))
 
 
 def _covtype_difference(view: View) -> Iterator[Fact]:
     """Yield whether on cover type liblinear's advantage at the largest C is smaller than at the smallest."""
-    for pairs in _rows(view):
-        sure = [pair for pair in pairs if is_decided(pair.liblinear, pair.avsf)]
+    for pairs in _grids(view):
+        sure = [pair.avsf / pair.liblinear for pair in pairs if is_decided(pair.liblinear, pair.avsf)]
         if pairs[0].dataset == "covtype" and len(sure) > 1:
-            first, last = (pair.avsf / pair.liblinear for pair in (sure[0], sure[-1]))
-            yield Fact(f"eps={pairs[0].tolerance:g}", last.low / first.low, last.below(first))
+            yield Fact(f"eps={pairs[0].tolerance:g}", sure[-1].low / sure[0].low, sure[-1].below(sure[0]))
 
 
 def _covtype_tolerance(view: View) -> Iterator[Fact]:
@@ -159,17 +160,17 @@ def _covtype_tolerance(view: View) -> Iterator[Fact]:
 
 def _grows_with_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalty
     """Yield whether times at the largest C are at least ten times those at the smallest, for both solvers."""
-    for where, _, times in _of_solvers(view):
+    for where, _, times in _times_by_C(view):
         factor = times[-1] / times[0]
-        yield Fact(where, factor.low, inverted(factor.below(10)))
+        yield Fact(where, factor.low, factor.at_least(10))
 
 
 def _dominated_by_largest_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalty
     """Yield whether the largest C takes at least half of the time of the whole grid, for both solvers."""
-    for where, pairs, (*others, last) in _of_solvers(view):
-        if pairs[-1].C >= 1000:
-            rest = Number(sum(time.low for time in others), sum(time.high for time in others))
-            yield Fact(where, last.low / (last.low + rest.low), inverted(last.below(rest)))
+    for where, values, (*others, last) in _times_by_C(view):
+        if values[-1] >= 1000:
+            rest = Number(*map(sum, zip(*others, strict=True)))
+            yield Fact(where, last.low / (last.low + rest.low), last.at_least(rest))
 
 
 def _steps_cost_more(view: View) -> CheckResult | None:
@@ -189,7 +190,7 @@ def _finishes_first(view: View) -> Iterator[Fact]:
     """Yield whether where one of the two was cut short, and not the other, it was liblinear."""
     for pair in _pairs(view):
         if pair.liblinear.exact != pair.avsf.exact:
-            yield Fact(pair.where, pair.liblinear.low / pair.avsf.low, pair.avsf.exact)
+            yield pair.fact(pair.liblinear.low / pair.avsf.low, pair.avsf.exact)
 
 
 def _remarked(check: Check) -> Check:
@@ -206,37 +207,29 @@ def _remarked(check: Check) -> Check:
     return remarked
 
 
+_ON_COVER_TYPE = {
+    "covtype-baseline": _wins("liblinear", lambda pair: pair.dataset == "covtype"),
+    "covtype-diminishes": _all(
+        "AVSF over liblinear is smaller at the largest C than at the smallest", _covtype_difference
+    ),
+    "covtype-tolerance": _all("the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance),
+}
+_ON_ALL = {
+    "same-solution": _all("objectives agree to 1%", _same_solution, show=lambda x: f"{100 * x:.3g}%"),
+    "baseline-at-small-C": _wins("liblinear", lambda pair: pair.C <= 0.01),
+    "avsf-at-large-C": _wins("avsf", lambda pair: pair.C >= 100 and pair.dataset != "covtype"),
+    "order-of-magnitude": _order_of_magnitude,
+    "largest-for-large-C": _all("the largest speed-up is at C of 10 or more", _largest_for_large_C),
+    "time-grows-with-C": _all("the time grows tenfold over the grid", _grows_with_C),
+    "grid-dominated": _all(
+        "the largest C takes half of the time or more", _dominated_by_largest_C, show=per_cent
+    ),
+    "steps-cost-more": _steps_cost_more,
+    "avsf-finishes": _all("liblinear alone was cut short (liblinear over AVSF)", _finishes_first),
+}
 CLAIMS = claims_of(
-    "glasmachers",
-    METHODS,
-    {
-        "same-solution": _remarked(
-            _all("objectives agree to 1%", _same_solution, show=lambda value: f"{100 * value:.3g}%")
-        ),
-        "baseline-at-small-C": _remarked(_wins("liblinear", most_C=0.01)),
-        "avsf-at-large-C": _remarked(_wins("avsf", least_C=100, problems="others")),
-        "covtype-baseline": _wins("liblinear", problems="covtype"),
-        "covtype-diminishes": _all(
-            "AVSF over liblinear is smaller at the largest C than at the smallest", _covtype_difference
-        ),
-        "covtype-tolerance": _all(
-            "the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance
-        ),
-        "order-of-magnitude": _remarked(_order_of_magnitude),
-        "largest-for-large-C": _remarked(
-            _all("the largest speed-up is at C of 10 or more", _largest_for_large_C)
-        ),
-        "time-grows-with-C": _remarked(_all("the time grows tenfold over the grid", _grows_with_C)),
-        "grid-dominated": _remarked(
-            _all("the largest C takes half of the time or more", _dominated_by_largest_C, show=per_cent)
-        ),
-        "steps-cost-more": _remarked(_steps_cost_more),
-        "avsf-finishes": _remarked(
-            _all("liblinear alone was cut short (liblinear over AVSF)", _finishes_first)
-        ),
-    },
+    "glasmachers", METHODS, _ON_COVER_TYPE | {name: _remarked(check) for name, check in _ON_ALL.items()}
 )
-
 LAYOUTS = {
     f"glasmachers-{number}": Layout(
         f"Glasmachers and Dogan (2013), Table {number}, epsilon {tolerance:g}",
