@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm import promises
-from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named
+from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named, plain
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError, listed, shortened
@@ -99,30 +99,28 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     if doubled.empty:
         return cells
     first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
-    place = ", ".join(shortened(str(first.iloc[0][name])) for name in key)
     values = {
         name.removesuffix("_set"): [named(value) for value in first[name].unique()]
         for name in SETTING
         if name not in key and first[name].nunique(dropna=False) > 1
     }
     choices = "; ".join(f"{name} {listed(map(shortened, some), ' or ', 8)}" for name, some in values.items())
-    example = "COLUMN=VALUE"
-    if values:
-        name, some = next(iter(values.items()))
-        typed = [shlex.quote(f"{name}={value}") for value in some if value != EMPTY][:1]
-        example = " or --where ".join([*typed, *([f"{name}="] if EMPTY in some else [])])
+    name, (value, *_) = next(iter(values.items()), ("COLUMN", ["VALUE"]))
     raise ResultsError(
-        f"several results for {place}: {choices or 'the same setting twice'}; choose with --where {example}"
+        f"several results for {', '.join(shortened(str(one)) for one in first.iloc[0][key])}: "
+        f"{choices or 'the same setting twice'}; "
+        f"choose with --where {shlex.quote(f'{name}={value}'.removesuffix(EMPTY))}"
     )
 
 
-def several_kinds(cells: pd.DataFrame) -> str:
-    """Return in words the profiles and protocols of finished cells of which there are several, or ''."""
-    finished = cells[cells["used"] > 0]
-    kinds = {name: [each for each in finished[name].unique() if each] for name in ("profile", "protocol")}
-    return "; ".join(
-        f"several {name}s: {listed(some, ', ', 8)}" for name, some in kinds.items() if len(some) > 1
-    )
+def settings_in_words(cells: pd.DataFrame) -> str:
+    """Return the settings of these cells, of each at most three values."""
+    words = []
+    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol"):
+        values = list(filter(None, map(plain, cells[name].unique())))
+        words += [f"{name} {' and '.join(values)}"] * (0 < len(values) <= 3)
+    chosen = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
+    return ", ".join([*words, *(f"{row.method} with {row.parameters}" for row in chosen.itertuples())])
 
 
 def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:
@@ -147,19 +145,14 @@ def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:
     time of CVM was cut short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short``
     keeps whether its own was. If both were, the quotient says nothing, and there is none.
     """
-    problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
+    place = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
     settings = ["tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"]
     own = cells[cells["method"] == "cvm"]
-    counts = own.groupby(problem, dropna=False)[settings].nunique(dropna=False)
-    several = counts.groupby(["experiment", "profile"], dropna=False).max() > 1
-    # the methods may have been given values of their own, unless CVM has several in their experiment
-    keys = pd.MultiIndex.from_frame(cells[["experiment", "profile"]])
-    shared = several.reindex(keys, fill_value=False).set_axis(cells.index)
-    place = pd.concat([cells[problem], cells[settings].astype(object).where(shared, "")], axis=1)
-    place = place.where(place.notna(), "")  # '' is like itself, as NaN is not
-    base = cells.loc[own.index, ["train_seconds", "test_accuracy", "censored"]].add_suffix("_base")
-    base = pd.concat([place.loc[own.index], base], axis=1).drop_duplicates([*problem, *settings])
-    joined = place.merge(base, on=[*problem, *settings], how="left").set_axis(cells.index)
+    if own.duplicated(place).any():  # CVM has several settings: each belongs to the methods that have it too
+        place += settings
+    base = own[[*place, "train_seconds", "test_accuracy", "censored"]].drop_duplicates(place)
+    base = base.rename(columns=lambda name: name if name in place else f"{name}_base")
+    joined = cells[place].merge(base, on=place, how="left").set_axis(cells.index)
     accuracy, own_cut = joined["test_accuracy_base"], cells["censored"].astype(bool)
     base_cut = joined["censored_base"].fillna(value=False).astype(bool)
     return cells.assign(
@@ -170,22 +163,3 @@ def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:
         speedup_sd=np.nan,
         relative_accuracy_sd=np.nan,
     )
-
-
-def some_read_as_sweeps(frame: pd.DataFrame) -> list[str]:
-    """Return what to say where some data sets of an experiment have several C and the others one.
-
-    So it is where a search was made again and chose otherwise: comparisons at one C leave out what looks like a sweep.
-    """
-    rows = frame[(frame["role"] == "final") & frame["status"].isin(DONE)]
-    said = []
-    experiment = ["experiment", "profile", "kernel", "tolerance"]
-    for (name, *_), here in rows.groupby(experiment, dropna=False):
-        counts = here.groupby(["dataset", "method"])["C"].nunique()
-        several = counts[counts > 1].index
-        if len(several) and (counts == 1).any():
-            said.append(
-                f"{shortened(str(name))}: several values of C for {listed(map('/'.join, several))}, and one for the "
-                "others; comparisons at one C leave these out; choose with --where C=VALUE"
-            )
-    return said

@@ -7,7 +7,7 @@ significant (Wilcoxon's signed-rank test at 0.05, adjusted by Holm over the line
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from fwsvm.analysis.tables import Entry, Row, Table
 from fwsvm.errors import ResultsError, counted, shortened
 from fwsvm.status import SEVERITY
 
-SETTING = ["kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
+KEY = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
 SWEPT = ["C", "gamma_set"]
 LINE = ["dataset", "method", "setting"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
@@ -30,23 +30,18 @@ ALPHA = 0.05
 MARGINS = {"accuracy": 0.005, "time": math.log(1.2)}
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A table for each measure, sentences on what is worse and on what one side lacks, and other notices."""
 
-    tables: tuple[Table, ...]
-    worse: tuple[str, ...]
-    only_old: tuple[str, ...]
-    only_new: tuple[str, ...]
-    notices: tuple[str, ...]
+    tables: list[Table]
+    worse: list[str]
+    only_old: list[str]
+    only_new: list[str]
+    notices: list[str]
 
 
 def compare_results(
-    old: pd.DataFrame,
-    new: pd.DataFrame,
-    measures: Sequence[str],
-    *,
-    mixed_load: bool,
+    old: pd.DataFrame, new: pd.DataFrame, measures: Sequence[str], *, mixed_load: bool
 ) -> Comparison:
     """Compare the reported runs of two results (rows of runs.csv).
 
@@ -58,19 +53,18 @@ def compare_results(
     ResultsError
         The two have no run in common.
     """
-    sides = [final_rows(rows).assign(folder=name) for rows, name in ((old, "old"), (new, "new"))]
-    key = ["dataset", "method", *SETTING]
-    if any(side.duplicated([*key, *REPEATED]).any() for side in sides):
-        key += SWEPT  # a sweep; of single runs a search may have chosen another C
-    every = pd.concat(sides, ignore_index=True)
+    every = pd.concat([final_rows(old).assign(side="old"), final_rows(new).assign(side="new")])
+    key = KEY
+    if every.duplicated(["side", *key, *REPEATED]).any():
+        key = [*key, *SWEPT]  # a sweep; of single runs a search may have chosen another C
     every[key] = every[key].astype(object).where(every[key].notna(), "")  # '' is like itself, as NaN is not
-    varying = [name for name in key[2:] if every.groupby(key[:2])[name].nunique().gt(1).any()]
-    every["setting"] = [
-        ", ".join(f"{str(name).removesuffix('_set')} {value}" for name, value in row.items() if value != "")
-        for row in every[varying].to_dict("records")
-    ]
+    varying = [name for name in key[2:] if every[name].nunique() > 1]
+    labels = every[varying].apply(
+        lambda values: values.name.removesuffix("_set") + " " + values.astype(str).where(values != "")
+    )
+    every["setting"] = [", ".join(filter(pd.notna, texts)) for texts in labels.itertuples(index=False)]
     every["line"] = (every["dataset"] + " " + every["method"] + " " + every["setting"]).str.rstrip()
-    before, after = (every[every["folder"] == side] for side in ("old", "new"))
+    before, after = (every[every["side"] == side] for side in ("old", "new"))
     both = before.merge(after, on=[*key, *REPEATED, "setting", "line"], suffixes=("_old", "_new"))
     if both.empty:
         raise ResultsError("no run is in both results: data sets, methods or settings differ")
@@ -81,7 +75,7 @@ def compare_results(
     ]
     if "time" in measures and not mixed_load:
         try:
-            refuse_mixed_load(every.assign(experiment=every["folder"]))
+            refuse_mixed_load(every.assign(experiment=every["side"]))
         except ResultsError as error:
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
@@ -93,37 +87,31 @@ def compare_results(
             bad = lines.loc[lines["verdict"] == "worse", LINE]
             worse += [" ".join((name, *line)).rstrip() for line in bad.itertuples(index=False, name=None)]
     names = [{*side["line"]} for side in (before, after)]
-    only_old, only_new = (tuple(sorted(some)) for some in (names[0] - names[1], names[1] - names[0]))
-    return Comparison(tuple(tables), tuple(worse), only_old, only_new, tuple(notices))
+    return Comparison(tables, worse, sorted(names[0] - names[1]), sorted(names[1] - names[0]), notices)
 
 
 def _lines(both: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the changes of each data set and method.
+    """Return the changes of each data set and method, of the pairs in which both runs have a value.
 
-    A time that was cut short is a lower bound; a run on some pairs of classes that was cut short has no accuracy.
+    A time that was cut short is none, nor is the accuracy of a run on some pairs of classes.
     """
-    time = name == "time"
-    column = "train_seconds" if time else "test_accuracy"
-    old, new = (both[f"{column}_{side}"].astype(float) for side in ("old", "new"))
-    done = both["status_old"].isin(DONE) & both["status_new"].isin(DONE)
-    if time:
-        old_cut, new_cut = (both[f"status_{side}"] == "time_limit" for side in ("old", "new"))
-        done &= ~((old_cut & (new_cut | (old < new))) | (new_cut & (new < old)))
-        old, new = (side.where(side > 0).map(math.log) for side in (old, new))
-    else:
-        for side in ("old", "new"):
-            done &= ~cut_in_part(both[f"status_{side}"], both[f"subproblems_{side}"])
-    known = both[LINE].assign(old=old, new=new)[done & (old - new).abs().lt(math.inf)]
+    sides = []
+    for side in ("old", "new"):
+        status = both[f"status_{side}"]
+        values = both[f"train_seconds_{side}" if name == "time" else f"test_accuracy_{side}"].astype(float)
+        if name == "time":
+            values = values.where((values > 0) & (status != "time_limit")).map(math.log, na_action="ignore")
+        sides.append(values.where(status.isin(DONE) & ~cut_in_part(status, both[f"subproblems_{side}"])))
+    known = both[LINE].assign(old=sides[0], new=sides[1]).replace([np.inf, -np.inf], np.nan).dropna()
     grouped = known.groupby(LINE, sort=False)
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
-    tested = found["pairs"] >= LEAST_PAIRS
     found["p"] = math.nan
-    found.loc[tested, "p"] = holm(
+    found.loc[found["pairs"] >= LEAST_PAIRS, "p"] = holm(
         [wilcoxon(some["new"], some["old"]).p("two-sided") for _, some in grouped if len(some) >= LEAST_PAIRS]
     )
     change = found["new"] - found["old"]
     counts = change.abs().gt(MARGINS[name]) & ~(found["p"] >= ALPHA)
-    better = np.where((change > 0) != time, "better", "worse")
+    better = np.where((change > 0) != (name == "time"), "better", "worse")
     return found.assign(verdict=np.where(counts, better, "same"))
 
 
@@ -157,6 +145,6 @@ def _worse_endings(both: pd.DataFrame) -> list[str]:
     worse = both[both["status_new"].map(order) < both["status_old"].map(order)]
     ways = worse.groupby(["line", "status_old", "status_new"]).size().reset_index()
     return [
-        f"{name}: {counted(count, 'run')} {after}, previously {before}"
-        for name, before, after, count in ways.itertuples(index=False, name=None)
+        f"{line}: {counted(n, 'run')} {new}, previously {old}"
+        for line, old, new, n in ways.itertuples(index=False, name=None)
     ]

@@ -88,20 +88,13 @@ class TestedHypothesis(NamedTuple):
     left_out: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class OverallComparison:
-    """All methods of a design in one measure; ``difference`` is Nemenyi's critical one at `ALPHA`."""
+class OverallComparison(NamedTuple):
+    """All methods of a design in one measure; ``left_out`` says which data sets do not count, and why."""
 
     measure: str
     methods: tuple[str, ...]
     left_out: dict[str, str]
     friedman: Friedman
-    difference: float
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """Places of methods that Nemenyi's test does not tell apart."""
-        return statistics.groups_alike(self.friedman.mean_ranks, self.difference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +102,9 @@ class Evaluation:
     """The tests of a design; ``lacking`` says which measures fewer than two data sets have for all methods."""
 
     design: Design
-    compared: tuple[OverallComparison, ...]
-    tested: tuple[TestedHypothesis, ...]
-    lacking: tuple[str, ...]
+    compared: list[OverallComparison]
+    tested: list[TestedHypothesis]
+    lacking: list[str]
 
 
 def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
@@ -122,16 +115,18 @@ def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
     """
     plain = without_sweeps(cells)
     cells = cells if plain.empty else plain
-    compared, tested, lacking = [], [], []
+    compared: list[OverallComparison] = []
+    tested: list[TestedHypothesis] = []
+    lacking: list[str] = []
     for name in design.measures:
         try:
             compared.append(compare_methods(cells, list(design.methods), name))
         except ResultsError as error:
-            lacking.append(error)
+            lacking.append(str(error))
         tested += _tested(design, cells, name)
     if not compared:
-        raise lacking[0]
-    return Evaluation(design, tuple(compared), tuple(tested), tuple(map(str, lacking)))
+        raise ResultsError(lacking[0])
+    return Evaluation(design, compared, tested, lacking)
 
 
 def compare_methods(cells: pd.DataFrame, methods: list[str], name: str) -> OverallComparison:
@@ -139,18 +134,13 @@ def compare_methods(cells: pd.DataFrame, methods: list[str], name: str) -> Overa
     kind = measure(name)
     values, left_out = method_matrix(cells, kind, methods)
     if len(values) < 2:
-        reasons = listed((f"{shortened(one)}: {shortened(why, 200)}" for one, why in left_out.items()), "; ")
-        rest = (
-            f" ({reasons}); run the rest, or leave methods out with --methods of fwsvm stats"
-            if reasons
-            else "; the tests need runs of these on more data sets"
-        )
+        reasons = [f"{shortened(one)}: {shortened(why, 200)}" for one, why in left_out.items()]
         raise ResultsError(
-            f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}{rest}"
+            f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}; run the rest, or "
+            f"choose by --where method=NAME{' (' * bool(reasons)}{listed(reasons, '; ')}{')' * bool(reasons)}"
         )
     test = friedman(values, largest_first=kind.better == "more")
-    difference = statistics.critical_difference(test.n, test.k, ALPHA)
-    return OverallComparison(name, tuple(methods), left_out, test, difference)
+    return OverallComparison(name, tuple(methods), left_out, test)
 
 
 def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
@@ -217,29 +207,33 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
 def _friedman_table(compared: OverallComparison, source: str) -> Table:
     """Return mean ranks, Friedman's chi2 and F without and with the correction for ties, and Nemenyi's CD."""
     f = compared.friedman
-    heads = list(method_names(compared.methods).values())
-    rows = [
-        Row((f"mean rank of {head}",), (Entry(f"{rank:.3f}", value=rank), Entry("")))
-        for head, rank in zip(heads, f.mean_ranks, strict=True)
+    ranks = zip(method_names(compared.methods).values(), f.mean_ranks, strict=True)
+    lines = [
+        *((f"mean rank of {head}", f"{rank:.3f}", rank, None) for head, rank in ranks),
+        *(
+            (label, f"{value:.4f}", value, p)
+            for label, value, p in (
+                ("Friedman's chi2", f.chi2, f.p_chi2),
+                ("Iman-Davenport's F", f.F, f.p_F),
+                ("chi2, corrected for ties", f.chi2_tie, f.p_chi2_tie),
+                ("F, corrected for ties", f.F_tie, f.p_F_tie),
+            )
+        ),
     ]
-    for label, value, p in (
-        ("Friedman's chi2", f.chi2, f.p_chi2),
-        ("Iman-Davenport's F", f.F, f.p_F),
-        ("chi2, corrected for ties", f.chi2_tie, f.p_chi2_tie),
-        ("F, corrected for ties", f.F_tie, f.p_F_tie),
-    ):
-        rows.append(Row((label,), (Entry(f"{value:.4f}", value=value), p_entry(p))))
-    groups = ", ".join("{" + ", ".join(heads[place] for place in group) + "}" for group in compared.groups)
+    rows = tuple(
+        Row((label,), (Entry(text, value=value), Entry("") if p is None else p_entry(p)))
+        for label, text, value, p in lines
+    )
+    difference = statistics.critical_difference(f.n, f.k, ALPHA)
     notes = (
         f"N = {f.n} data sets, k = {f.k} methods; {source}",
-        f"critical difference of mean ranks (Nemenyi, alpha {ALPHA:g}): {compared.difference:.4f}; "
-        + (f"not told apart: {groups}" if groups else "all methods are told apart"),
+        f"mean ranks differ by the test of Nemenyi (alpha {ALPHA:g}) if they are {difference:.4f} apart",
         f"Friedman: {statistics.FRIEDMAN}",
         f"Nemenyi: {statistics.NEMENYI}",
         *_left_out(compared.left_out),
     )
     title = f"Friedman test, {measure(compared.measure).title}"
-    return Table(title, ("",), ("value", "p"), tuple(rows), notes)
+    return Table(title, ("",), ("value", "p"), rows, notes)
 
 
 def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:

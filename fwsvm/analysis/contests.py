@@ -1,6 +1,5 @@
 """Which method is best on how many problems, and by how much: what summaries say and draw of results."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,17 +29,11 @@ class Contest:
         column for each method.
     behind : DataFrame
         The same as distances from the best: times over the shortest, points of accuracy below the highest.
-    uncertain : int
-        On how many problems the best two differ by less than two standard errors of their difference.
-    judged : int
-        On how many problems the best two ran more than once, so that this is known.
     """
 
     measure: Measure
     values: pd.DataFrame
     behind: pd.DataFrame
-    uncertain: int
-    judged: int
 
     @property
     def won(self) -> "pd.Series[int]":
@@ -65,37 +58,21 @@ def contest(cells: pd.DataFrame, name: str) -> Contest | None:
     """
     kind = measure(name)
     cells = without_made_here(cells)
-    swept = cells.index.isin(sweeps(cells).index)
-    single = cells[~swept].groupby([*PROBLEM, "method"], dropna=False)["tolerance"].transform("nunique")
-    several = (single > 1).groupby([cells[one] for one in PROBLEM], dropna=False).transform("any")
-    apart = several.reindex(cells.index, fill_value=True).astype(bool)
-    problems = cells.assign(C=cells["C"].where(swept), tolerance=cells["tolerance"].where(apart))
+    several = cells.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].nunique().gt(1).any()
+    problem = [*PROBLEM, "C", *["tolerance"] * bool(several)]
+    problems = cells.assign(C=cells["C"].where(cells.index.isin(sweeps(cells).index)))
     good = np.isfinite(cells[kind.column]) & cells["finite"].astype(bool)
     if name == "time":
         good &= (cells[kind.column] > 0) & ~cells["censored"].astype(bool)
-    values, uncertain, judged = [], 0, 0
-    for problem, here in problems[good].groupby([*PROBLEM, "C", "tolerance"], dropna=False, sort=False):
-        if len(here) > 1 and here["method"].is_unique:
-            values.append(here.set_index("method")[kind.column].rename(problem))
-            sure = _told_apart(here, kind)
-            judged += sure is not None
-            uncertain += sure is False
+    values = [
+        here.set_index("method")[kind.column].rename(place)
+        for place, here in problems[good].groupby(problem, dropna=False, sort=False)
+        if len(here) > 1 and here["method"].is_unique
+    ]
     if not values:
         return None
     matrix = pd.DataFrame(values)
     matrix = matrix[[method for method in dict.fromkeys(cells["method"]) if method in matrix]]
     best = matrix.min(axis=1) if name == "time" else matrix.max(axis=1)
     behind = matrix.div(best, axis=0) if name == "time" else 100 * matrix.rsub(best, axis=0)
-    return Contest(kind, matrix, behind, uncertain, judged)
-
-
-def _told_apart(here: pd.DataFrame, kind: Measure) -> bool | None:
-    """Return whether the best two are more than two standard errors apart; None if one of them ran but once."""
-    order = here.sort_values(kind.column, ascending=kind.better == "less", kind="stable").head(2)
-    first, second = order.to_dict("records")
-    errors = [
-        cell[f"{kind.column}_sd"] / math.sqrt(cell["used"]) for cell in (first, second) if cell["used"] > 1
-    ]
-    if len(errors) < 2 or any(map(math.isnan, errors)):
-        return None
-    return bool(abs(first[kind.column] - second[kind.column]) > 2 * math.hypot(*errors))
+    return Contest(kind, matrix, behind)

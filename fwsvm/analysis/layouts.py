@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_cvm, several_kinds, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_cvm, settings_in_words, unique_cells, without_sweeps
 from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain, three_digits
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.tables import Entry, Row, Table
@@ -107,17 +107,20 @@ def tables_for(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataF
     """
     if names:
         return [(cells, list(names))]
-    found: list[tuple[pd.DataFrame, list[str]]] = []
-    for _, here in cells.groupby("experiment", sort=False):
-        fitting = [name for name, layout in _layouts().items() if layout.fits(here)]
-        for place, (others, theirs) in enumerate(found):
-            joined = pd.concat([others, here])
-            if fitting and theirs == fitting and not joined.duplicated(["dataset", "method"]).any():
-                found[place] = joined, fitting
-                break
-        else:
-            found.append((here, fitting or measured(here, ("accuracy", "time", "size")) or ["time"]))
-    return found
+    fitting = {
+        name: tuple(layout for layout, drawn in _layouts().items() if drawn.fits(here))
+        for name, here in cells.groupby("experiment", sort=False)
+    }
+    groups = cells["experiment"].map(lambda name: fitting[name] or (name,))
+    return [
+        (
+            here,
+            [*layouts]
+            if layouts[0] in _layouts()
+            else measured(here, ("accuracy", "time", "size")) or ["time"],
+        )
+        for layouts, here in cells.groupby(groups, sort=False)
+    ]
 
 
 def _paper_tables(layout: Layout, name: str, ours: pd.DataFrame | None) -> list[Table]:
@@ -207,24 +210,20 @@ def _table(
     units = [f" {'acc.' if kind.name == 'accuracy' else 's'}" * (len(kinds) > 1) for kind in kinds]
     heads = tuple(names[value] + unit for value in values for unit in units)
     label_heads = ("data set", *(name.removesuffix("_set") for name in down[1:]), *[""] * (len(sides) == 2))
-    setting = _setting_of(ours) if ours is not None else ""
+    setting = settings_in_words(ours) if ours is not None else ""
     said = (*[f"ours: {setting}"] * bool(setting), *notes, *_notes(rows, ours, texts["dataset"]))
     return Table(title, label_heads, heads, tuple(rows), said)
 
 
 def _texts(cells: pd.DataFrame, name: str) -> dict[Any, str]:
-    """Return each value of a column as a label, with all digits where six would make two values look alike.
-
-    Data sets are in the papers' order; of first use, that is said.
-    """
+    """Return each value of a column as a label, data sets in the papers' order, those of first use with a note."""
     if name == "dataset":
         first = set(cells.loc[cells["first_use"].astype(bool), "dataset"])
         names = short_names(published.in_order(cells["dataset"]))
         return {dataset: label + FIRST_USE * (dataset in first) for dataset, label in names.items()}
     if name == "method":
         return method_names(cells["method"])
-    texts = {value: plain(value) or "-" for value in cells[name].unique()}
-    return texts if len(set(texts.values())) == len(texts) else {value: str(value) for value in texts}
+    return {value: plain(value) or "-" for value in cells[name].unique()}
 
 
 def _entries(cells: pd.DataFrame, place: list[str], kinds: Sequence[Measure]) -> dict[tuple[Any, ...], Entry]:
@@ -300,20 +299,3 @@ def _notes(rows: Sequence[Row], ours: pd.DataFrame | None, names: Mapping[str, s
         said = listed((f"{names[c['dataset']]}/{c['method']} ({c['void']})" for c in weak), "; ", 12)
         notes += [f"§ weak guarantee for {said}"] * bool(weak) + published.smaller_than_published(ours)
     return notes
-
-
-def _setting_of(cells: pd.DataFrame) -> str:
-    """Return the settings that all these cells have in common, and the methods that differ in one."""
-    words = []
-    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol"):
-        per_method = cells.groupby("method", sort=False)[name]
-        if (per_method.nunique(dropna=False) > 1).any():
-            continue  # it varies within a method: a label of the table, or a selected parameter
-        texts = {str(method): plain(values.iloc[0]) for method, values in per_method}
-        usual = max(texts.values(), key=list(texts.values()).count)
-        others = [f"{value or 'none'} for {method}" for method, value in texts.items() if value != usual]
-        if usual:
-            words.append(f"{name} {usual}" + (f" ({', '.join(others)})" if others else ""))
-    words += filter(None, [several_kinds(cells)])
-    chosen = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
-    return ", ".join([*words, *(f"{row.method} with {row.parameters}" for row in chosen.itertuples())])

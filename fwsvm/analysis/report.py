@@ -49,7 +49,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
         facts=html.escape(_facts(final)),
         numbers="".join(_number(*three) for three in _three_numbers(contests, final)),
         answer=answer,
-        notes=_list([*warnings, *_notes(cells, contests)]),
+        notes=_list([*warnings, *_notes(cells)]),
         missing=_missing(final),
         tables="".join(_tables(cells)) or "<p>No run has finished.</p>",
         figures=("".join(pictures) + left) or "<p>Nothing more to draw.</p>",
@@ -88,19 +88,13 @@ def _number(head: str, value: str, said: str) -> str:
     return f"<div>{head}<strong>{html.escape(value)}</strong><small>{html.escape(said)}</small></div>"
 
 
-def _notes(cells: pd.DataFrame, contests: list[Contest | None]) -> Iterator[str]:
+def _notes(cells: pd.DataFrame) -> Iterator[str]:
     """Yield what is uncertain in these results; notes below the tables say the rest."""
-    for found in contests:
-        if found is not None and found.uncertain:
-            yield (
-                f"On {found.uncertain} of {counted(found.judged, 'problem')} the best two in {found.measure.name} are "
-                "within two standard errors of each other: their order may be chance."
-            )
     several = sweeps(cells)[["dataset", "method"]].drop_duplicates()
     if len(several):
         yield (
-            f"{counted(len(several), 'pair')} of data set and method have several values of C. All rows are shown, "
-            "also those of earlier values; --where C=VALUE chooses."
+            f"{counted(len(several), 'pair')} of data set and method have several values of C; all rows are shown, and "
+            "--where C=VALUE chooses."
         )
     weak = int((cells["void"] != "").sum())
     if weak:

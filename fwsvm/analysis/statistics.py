@@ -144,20 +144,6 @@ def critical_difference(n: int, k: int, alpha: float) -> float:
     return float(studentized_range.ppf(1 - alpha, k, np.inf)) * unit
 
 
-def groups_alike(mean_ranks: NDArray[np.float64], difference: float) -> list[tuple[int, ...]]:
-    """Return the maximal runs of methods, best first, whose mean ranks lie within a critical difference."""
-    order = np.argsort(mean_ranks, kind="stable")
-    found: list[tuple[int, ...]] = []
-    reached = -1
-    for start in range(order.size):
-        within = mean_ranks[order] - mean_ranks[order[start]] <= difference + 1e-12
-        stop = int(np.flatnonzero(within).max())
-        if stop > max(start, reached):
-            found.append(tuple(int(place) for place in order[start : stop + 1]))
-        reached = max(reached, stop)
-    return found
-
-
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Return p-values (shape ``(m,)``) adjusted by Holm's step-down rule (1979).
 

@@ -57,12 +57,11 @@ def text_options(*forms: str) -> Callable[[Any], Any]:
 def read_results(paths: Sequence[Path], where: Sequence[str], out: Path | None = None) -> "Results":
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
-    from fwsvm.analysis.cells import some_read_as_sweeps
 
     read = results.read(paths, where)
     if out is not None:
         refuse_overwriting_results(read.folders, out, read=paths)
-    tell((*read.notices, *some_read_as_sweeps(read.frame)))
+    tell(read.notices)
     return read
 
 

@@ -135,7 +135,7 @@ def stats(
     Tables 2 and 3 give.
     """
     from fwsvm.analysis import comparisons, papers
-    from fwsvm.analysis.cells import cells_of_runs, several_kinds
+    from fwsvm.analysis.cells import cells_of_runs, settings_in_words
     from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers import p003
     from fwsvm.analysis.published import cells as published_cells
@@ -156,8 +156,7 @@ def stats(
     of_frandi = chosen is papers.DESIGNS["frandi"]
     if numbers and not of_frandi:
         raise UsageError("--table is of the design of Frandi et al.: leave out --design")
-    if several := several_kinds(cells[cells["method"].isin(chosen.methods)]):
-        source += f"; {several}"
+    source += f"; {settings_in_words(cells[cells['method'].isin(chosen.methods)])}"
     evaluation = comparisons.evaluate(chosen, cells)
     drawn = [] if numbers else comparisons.tables(evaluation, source)
     if of_frandi:

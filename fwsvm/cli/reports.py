@@ -22,8 +22,6 @@ from fwsvm.cli._results import (
 )
 from fwsvm.errors import UsageError, counted, listed
 
-#: Smallest difference of accuracies and smallest ratio of times that `compare` counts.
-
 
 @click.command()
 @results_argument
@@ -115,7 +113,7 @@ def compare(
 ) -> None:
     """Say where NEW is better, the same or worse than OLD.
 
-    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
+    OLD and NEW are folders that `fwsvm grid` wrote. Runs are paired by data set, method, setting
     and repetition. Half a percentage point of accuracy and a fifth of the time count. Lines of six
     pairs or more are tested (Wilcoxon, Holm).
     Times from different machines or loads are not compared.
@@ -139,15 +137,13 @@ def compare(
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR...")
 @click.option("--out", "-o", required=True, type=FOLDER, help="New folder for the joined results.")
-@click.option(
-    "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."
-)
+@click.option("--allow-mixed", is_flag=True, help="Accept different code, data or configurations.")
 def merge(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
     """Join result folders into one.
 
     Rows, traces, log and configuration of DIR... are joined. A run that several folders hold is written once. Different
-    code (fwsvm, commit), different data under one name, different configurations, and runs that disagree are refused
-    unless --allow-mixed, and then named.
+    code (fwsvm, commit), different data under one name and different configurations are refused unless --allow-mixed,
+    and then named.
     """
     from fwsvm.analysis import merge as joining
 

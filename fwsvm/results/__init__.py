@@ -4,6 +4,5 @@ columns      every column of runs.csv and of a trace: its kind, the schema that 
 reading      runs.csv and traces by pandas, as text and typed
 schemas      rows of older schemas as rows of this one
 writing      a row as fields of runs.csv and as JSON
-agreement    whether two rows of one run can both be honest: columns that may differ, and certificates
 files        files of the folder, and the folders that are never written to
 """

@@ -94,13 +94,3 @@ def test_a_chosen_C_may_differ_and_runs_of_a_sweep_are_paired_by_theirs(tmp_path
     done = run("compare", sweep(tmp_path / "a", 1, 2, 4), sweep(tmp_path / "b", 2, 4), "--measure", "time")
     assert "0 better, 2 same, 0 worse" in done.stdout
     assert "a1a swap C 1.0" in done.stderr
-
-
-def test_times_that_a_limit_cut_are_compared_where_the_bound_decides(tmp_path: Path) -> None:
-    def cut(path: Path, seconds: float, status: str) -> Path:
-        return write(path, [row(dataset="a1a", method="swap", status=status, train_seconds=seconds)])
-
-    old = cut(tmp_path / "old", 10, "converged")
-    longer, shorter = (cut(tmp_path / f"{s}", s, "time_limit") for s in (60, 5))
-    assert verdicts(old, longer, "--measure", "time")[1]["a1a", "time"]["verdict"] == "worse"
-    assert verdicts(old, shorter, "--measure", "time")[1] == {}

@@ -51,7 +51,9 @@ def test_a_measure_that_too_few_data_sets_have_is_left_out_and_named() -> None:
     assert "fewer than two data sets have time" in evaluation.lacking[0]
     texts = [entry.text for entry in p003.test_tables(evaluation)["5"].rows[0].entries]
     assert texts == ["-", "20", "-", "-"]
-    with pytest.raises(ResultsError, match="; the tests need runs of these on more data sets"):
+    with pytest.raises(
+        ResultsError, match="fewer than two data sets have time for all of cvm, fw, mfw; run the rest"
+    ):
         evaluate(DESIGNS["frandi"], cells[cells["dataset"] == cells["dataset"].iloc[0]])
 
 

@@ -108,14 +108,6 @@ def test_parameters_in_a_methods_name_are_set_aside_only_if_it_has_one_variant()
     assert sorted(two["method"]) == ["scs", "scs(metric=rkhs)"]
 
 
-def test_what_looks_like_a_sweep_among_single_penalties_is_said() -> None:
-    single = [row(dataset=data, method=method, C=1) for data in "ab" for method in ("fw", "cvm")]
-    sweep = [row(dataset="a", method="fw", C=c, experiment="sweep") for c in (1, 2)]
-    assert cells.some_read_as_sweeps(frame_of(*single, *sweep)) == []
-    (said,) = cells.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
-    assert "several values of C for b/fw, and one for the others" in said
-
-
 def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> None:
     table = cells_of(
         row(dataset="a", method="fw", search="full"), row(dataset="a", method="fw", search="sampled")
@@ -128,7 +120,7 @@ def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> Non
 
 def test_an_empty_number_is_named_and_chosen_by_an_empty_value() -> None:
     frame = frame_of(row(dataset="a", method="fw", C=""), row(dataset="a", method="fw", C=0.25))
-    with pytest.raises(ResultsError, match=r"C \(empty\) or 0.25; choose with --where C=0.25 or --where C=$"):
+    with pytest.raises(ResultsError, match=r"C \(empty\) or 0.25; choose with --where C=$"):
         cells.unique_cells(cells.cells_of_runs(frame), ["dataset", "method"])
     assert results.matching(frame, ["C="])["C"].isna().tolist() == [True]
 

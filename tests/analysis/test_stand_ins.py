@@ -5,7 +5,7 @@ import pytest
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.checks import WEB, better, growing_speedup
 from fwsvm.analysis.claims.evaluate import check_claims
-from fwsvm.analysis.claims.model import View
+from fwsvm.analysis.claims.model import View, of_growth
 from fwsvm.analysis.comparisons import compare_methods
 from fwsvm.analysis.figures import FigureData, draw
 from fwsvm.analysis.layouts import draw_tables
@@ -56,7 +56,7 @@ def test_tests_leave_them_out_and_say_so() -> None:
 
 def test_claims_of_growth_count_them_and_others_do_not() -> None:
     view = View(cells_of(*rows()), METHODS)
-    grown = growing_speedup("fw", WEB)(view)
+    grown = of_growth(growing_speedup("fw", WEB), WEB)(view)
     assert grown is not None
     assert grown.holds
     assert "w2a†" in grown.evidence

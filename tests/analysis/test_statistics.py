@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from fwsvm.analysis.statistics import critical_difference, friedman, groups_alike, holm, wilcoxon
+from fwsvm.analysis.statistics import critical_difference, friedman, holm, wilcoxon
 
 # Demsar, JMLR 7 (2006), Table 2: accuracy of C4.5 with m = 0 and with m tuned, on 14 data sets
 C45 = [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.0, 0.940, 0.619, 0.972, 0.957]
@@ -70,12 +70,6 @@ def test_friedmans_examples_without_and_with_the_correction_for_ties() -> None:
 def test_critical_difference_against_demsars_table(k: int, q: float) -> None:
     expected = q * np.sqrt(k * (k + 1) / (6 * 14))
     assert critical_difference(14, k, 0.05) == pytest.approx(expected, abs=1e-3)
-
-
-def test_groups_are_the_runs_within_the_critical_difference() -> None:
-    assert groups_alike(np.array([1.0, 2.0, 2.5]), 1.0) == [(0, 1), (1, 2)]
-    assert groups_alike(np.array([1.0, 2.0]), 0.5) == []
-    assert groups_alike(np.array([2.0, 2.0, 2.0]), 0.1) == [(0, 1, 2)]
 
 
 def test_holm_by_hand() -> None:

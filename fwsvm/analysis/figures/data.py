@@ -9,7 +9,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import HOLLOW, INK, band, hollow, plain_label, scale_axis, style_of
-from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, measure, named
+from fwsvm.analysis.measures import MEASURES, Measure, measure, named
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import in_order, smaller_than_published
 from fwsvm.analysis.reported import SETTING
@@ -67,23 +67,15 @@ def compared(cells: pd.DataFrame, kind: Measure) -> list[str]:
 def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
-    Kernel and C are the caller's business, as are settings ``within`` a picture. Methods without a second setting stand
-    beside each of those of others.
+    Kernel and C are the caller's business, as are settings ``within`` a picture.
     """
     names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
     counts = cells.groupby(["dataset", "method"], dropna=False)[names].nunique(dropna=False)
     varying = [name for name in names if counts[name].gt(1).any()]
-    key = ["dataset", "method", *within]
-    if not varying:
-        yield "", unique_cells(cells, key)
-        return
-    several = counts[counts[varying].gt(1).any(axis=1)].index.get_level_values("method")
-    alone = ~cells["method"].isin(several)
-    texts = cells.loc[~alone, varying].map(named)
-    for values, here in texts.groupby(varying, sort=False):
-        known = {name: value for name, value in zip(varying, values, strict=True) if value != EMPTY}
-        said = ", ".join(f"{name.removesuffix('_set')} {value}" for name, value in known.items())
-        yield said, unique_cells(pd.concat([cells.loc[here.index], cells[alone]]), key)
+    words = cells[varying].apply(lambda values: values.name.removesuffix("_set") + " " + values.map(named))
+    settings = words.agg(", ".join, axis=1) if varying else pd.Series("", cells.index)
+    for said, here in cells.groupby(settings, sort=False):
+        yield str(said), unique_cells(here, ["dataset", "method", *within])
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:
