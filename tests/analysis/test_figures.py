@@ -176,9 +176,9 @@ def test_convergence_is_median_and_range_of_the_traces(tmp_path) -> None:
     assert np.isnan(lines(above)["Wolfe"][-1]), "it gets to the lowest, which a log axis cannot show"
     runs = [pd.DataFrame({"seconds": [0.0, 1.0, 2.0], "gap": [9.0, 4.0, 2.0]}),
             pd.DataFrame({"seconds": [0.0, 1.0, 8.0], "gap": [9.0, 6.0, 1.0]})]  # fmt: skip
-    x, values = convergence.on_one_grid(runs, "seconds", "gap")
-    assert (x[0], x[-1]) == (1, pytest.approx(8))
-    assert (values[:, 0].tolist(), values[:, -1].tolist()) == ([4, 6], [2, 1])
+    values = convergence.course(runs, "seconds", "gap")
+    assert values.index.tolist() == [1, 2, 8]
+    assert values.to_numpy().tolist() == [[4, 6], [2, 6], [2, 1]]
 
 
 def test_the_same_rows_give_the_same_file() -> None:

@@ -25,7 +25,7 @@ MADE = {name: entry for name, entry in LOCK.entries.items() if entry.made}
 
 
 def test_what_is_made_here_is_marked_where_it_is_shown_and_nothing_else_is() -> None:
-    marked = published.names().set_index("lock")
+    marked = published.names()
     assert set(MADE) == set(marked.index[marked["made"] != ""]) == set(published.made_here())
     for name, entry in MADE.items():
         assert marked.loc[name, "made"] == entry.made

@@ -167,7 +167,7 @@ class Claim:
 
 def claims_of(paper: str, methods: tuple[str, ...], checks: Mapping[str, Check]) -> dict[str, Claim]:
     """Return the claims of a paper by name: their texts, in the order of ``papers/claims.csv``, with these checks."""
-    texts = published.read_table("papers", "claims")
+    texts = published.read_table("papers/claims")
     return {
         name: Claim(paper, name, place, printed, statement, methods, checks[name.removeprefix(f"{paper}-")])
         for name, place, printed, statement in texts.itertuples(index=False, name=None)

@@ -5,16 +5,14 @@ keeps its last value, so that the band does not narrow when runs end.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import with_short_method_names
-from fwsvm.analysis.figures.data import TRACED, FigureData, drawable, labels_of
+from fwsvm.analysis.figures.data import TRACED, FigureData, drawable, labels_of, setting_labels
 from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
-from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import method_names
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
@@ -23,12 +21,11 @@ from fwsvm.results.reading import read_trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GRID_POINTS = 120
+POINTS = 300  # of a curve
 #: Objectives nearer to the lowest, as a part of it, are at the lowest: what is left is rounding.
 AT_LOWEST = 1e-9
 #: What runs on the same rows have in common if they minimise the same objective.
 PROBLEM = ["kernel", "C", "lambda", "gamma", "degree", "coef0", "is_primal"]
-Grid = NDArray[np.float64]
 Traces = dict[str, list[pd.DataFrame]]  # of the repetitions of each method and setting
 
 
@@ -42,9 +39,8 @@ def draw_convergence(data: FigureData) -> list[Drawing]:
         return []
     rows = final_rows(data.runs)
     rows = rows[rows["status"].isin(DONE)]
-    draw_one = _draw_window if data.window else _draw_course
     return [
-        draw_one(data, dataset, label, traces)
+        _picture(data, dataset, label, traces)
         for dataset, label in labels_of(rows).items()
         if (traces := _traces(rows[rows["dataset"] == dataset]))
     ]
@@ -63,122 +59,84 @@ def _traces(rows: pd.DataFrame) -> Traces:
     }
     rows = rows.iloc[[*found]]
     lowest = rows.groupby(PROBLEM, dropna=False)["objective"].transform("min")
+    setting = [name for name in SETTING if name not in {"dataset", "method", "lambda"}]
+    names, labels = method_names(rows["method"]), setting_labels(rows, setting, ["method"])
     traces: Traces = {}
-    for name, least, trace in zip(_curve_names(rows), lowest, found.values(), strict=True):
+    for method, label, least, trace in zip(rows["method"], labels, lowest, found.values(), strict=True):
+        name = f"{names[method]}, {label}" if label else method  # a method alone keeps the name of its style
         above = (trace["objective"] - least).clip(lower=0)
         above = above.mask(above <= AT_LOWEST * abs(least), 0.0)
         traces.setdefault(name, []).append(trace.assign(suboptimality=above))
     return traces
 
 
-def _curve_names(rows: pd.DataFrame) -> list[str]:
-    """Return the name of each run's curve: its method, and the settings that differ within one or, of C, at all."""
-    setting = [name for name in SETTING if name not in {"dataset", "method", "lambda"}]
-    apart = (rows.groupby("method")[setting].nunique(dropna=False) > 1).any()
-    named = [name for name in setting if apart[name] or (name == "C" and rows["C"].nunique() > 1)]
-    methods = method_names(rows["method"])
-    found = []
-    for row in rows.to_dict("records"):
-        said = [f"{name} {plain(row[name])}" for name in named if row[name] != "" and not pd.isna(row[name])]
-        # a method alone keeps the name that its style goes by
-        found.append(", ".join([methods[row["method"]], *said]) if said else str(row["method"]))
-    return found
-
-
-def _draw_course(data: FigureData, dataset: str, label: str, traces: Traces) -> Drawing:
-    """Draw each quantity over the whole runs."""
+def _picture(data: FigureData, dataset: str, label: str, traces: Traces) -> Drawing:
+    """Draw quantities over the whole runs, or one over their first and their last iterations."""
+    against, window = data.against, data.window
     every = pd.concat([trace for runs in traces.values() for trace in runs])
-    asked = [name for name in data.measures if name in TRACED] or ["objective", "gap"]
-    columns = [name for name in asked if every[name].notna().any()]
-    figure, axes = panels(max(1, len(columns)))
-    x = "training time (s)" if data.against == "seconds" else "iterations"
-    for panel, column in zip(axes, columns, strict=False):
-        for name, runs in traces.items():
-            _draw_curve(panel, name, traces, *on_one_grid(runs, data.against, column), column)
-        log_axis(panel, "x")
-        _scale(panel, column)
-        set_titles(panel, label, x, TRACED[column])
+    if window:
+        column = "objective" if "objective" in data.measures else "suboptimality"
+        shown = [(column, f"{label}, {end} {window} iterations") for end in ("first", "last")]
+        heads = ["iteration", "iterations before the end"]
+        caption, name = f"{TRACED[column]} over the first and last {window} iterations", "window"
+    else:
+        asked = [name for name in data.measures if name in TRACED] or ["objective", "gap"]
+        shown = [(column, label) for column in asked if every[column].notna().any()]
+        heads = ["training time (s)" if against == "seconds" else "iterations"] * len(shown)
+        axis = "time" if against == "seconds" else "iterations"
+        caption, name = f"{', '.join(TRACED[column] for column, _ in shown)} against {axis}", "convergence"
+    figure, axes = panels(max(1, len(shown)))
+    for place, (panel, (column, title), head) in enumerate(zip(axes, shown, heads, strict=False)):
+        for method, runs in traces.items():
+            values = (
+                _window(runs, window, column, last=place > 0) if window else course(runs, against, column)
+            )
+            _draw_curve(panel, style_of(method, list(traces)), values, column)
+        set_titles(panel, title, head, TRACED[column])
+        low, high = panel.dataLim.intervaly
+        if column in {"gap", "suboptimality"} or (low > 0 and high > 10 * low):
+            log_axis(panel, "y")
+        if not window:
+            log_axis(panel, "x")
+    if window:
+        axes[1].sharey(axes[0])
+        axes[1].invert_xaxis()
     legend(figure, axes)
-    what = ", ".join(TRACED[column] for column in columns)
-    axis = "time" if data.against == "seconds" else x
-    return Drawing(f"convergence-{dataset}", f"{label}: {what} against {axis}; {_of_runs(traces)}.", figure)
+    counts = sorted({len(runs) for runs in traces.values()})
+    runs_said = f"median and range of {' to '.join(map(str, [counts[0], *counts[1:][-1:]]))} runs"
+    runs_said = "one run each" if counts == [1] else runs_said
+    return Drawing(f"{name}-{dataset}", f"{label}: {caption}; {runs_said}.", figure)
 
 
-def _draw_window(data: FigureData, dataset: str, label: str, traces: Traces) -> Drawing:
-    """Draw a quantity over the first and the last iterations of every method, on one scale."""
-    window, column = data.window, "objective" if "objective" in data.measures else "suboptimality"
-    figure, axes = panels(2)
-    axes[1].sharey(axes[0])
-    for panel, end in zip(axes, ("first", "last"), strict=True):
-        for name, runs in traces.items():
-            curve = _window(runs, window, column, last=end == "last")
-            _draw_curve(panel, name, traces, *curve, column)
-        x = "iteration" if end == "first" else "iterations before the end"
-        set_titles(panel, f"{label}, {end} {window} iterations", x, TRACED[column])
-    for panel in axes:
-        _scale(panel, column)
-    axes[1].invert_xaxis()
-    legend(figure, axes)
-    caption = f"{label}: {TRACED[column]} over the first and last {window} iterations; {_of_runs(traces)}."
-    return Drawing(f"window-{dataset}", caption, figure)
-
-
-def _draw_curve(panel: "Axes", name: str, traces: Traces, x: Grid, values: Grid, column: str) -> None:
+def _draw_curve(panel: "Axes", style: dict[str, Any], values: pd.DataFrame, column: str) -> None:
     """Draw median and range of the runs; zero, which no log axis has, is not drawn."""
-    if not x.size:
+    values = values.dropna(how="all")
+    if values.empty:
         return
-    style = style_of(name, list(traces)) | {"markevery": max(1, x.size // 8)}
-    known = ~np.isnan(values).all(axis=0)
-    x, values = x[known], values[:, known]
-    median = np.nanmedian(values, axis=0)
-    panel.plot(x, np.where((column != "suboptimality") | (median > 0), median, np.nan), **style)
-    if len(values) > 1:
-        band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
+    x, median = values.index.to_numpy(), values.median(axis=1)
+    if column == "suboptimality":
+        median = median.where(median > 0)
+    panel.plot(x, median, **style | {"markevery": max(1, len(x) // 8)})
+    if values.shape[1] > 1:
+        band(panel, x, values.min(axis=1), values.max(axis=1), style)
 
 
-def _scale(panel: "Axes", column: str) -> None:
-    """Make the y axis logarithmic, of objectives where they are positive and span more than a decade."""
-    low, high = panel.dataLim.intervaly
-    if column in {"gap", "suboptimality"} or (low > 0 and high > 10 * low):
-        log_axis(panel, "y")
+def course(runs: list[pd.DataFrame], against: str, column: str) -> pd.DataFrame:
+    """Return the value of each run, the last one known, at each x from the first that all runs have reached."""
+    known = [run.loc[run[against] > 0, [against, column]].dropna() for run in runs]
+    each = [run.groupby(against)[column].last() for run in known if len(run)]
+    values = pd.concat(each, axis=1).sort_index().ffill().dropna() if each else pd.DataFrame()
+    places = np.unique(np.geomspace(1, max(1, len(values)), POINTS).astype(int)) - 1
+    return values.iloc[places[: len(values)]]
 
 
-def _of_runs(traces: Traces) -> str:
-    """Return what lines and bands are."""
-    counts = [len(runs) for runs in traces.values()]
-    if max(counts) == 1:
-        return "one run each"
-    return f"median and range of {' to '.join(map(str, dict.fromkeys((min(counts), max(counts)))))} runs"
-
-
-def on_one_grid(runs: list[pd.DataFrame], against: str, column: str) -> tuple[Grid, Grid]:
-    """Return a grid of x ``(g,)`` and the runs' values on it ``(r, g)``: the last one known at each x.
-
-    The grid is geometric from the first x that all runs have reached to the last that any has.
-    """
-    known = [run[[against, column]].dropna().sort_values(against) for run in runs]
-    known = [run for run in (run[run[against] > 0] for run in known) if len(run)]
-    if not known:
-        return np.zeros(0), np.zeros((0, 0))
-    first = max(float(run[against].iloc[0]) for run in known)
-    last = max(float(run[against].iloc[-1]) for run in known)
-    grid = np.geomspace(first, max(last, first * (1 + 1e-9)), GRID_POINTS)
-    return grid, np.array([_last_known(run[against], run[column], grid * (1 + 1e-12)) for run in known])
-
-
-def _window(runs: list[pd.DataFrame], window: int, column: str, *, last: bool) -> tuple[Grid, Grid]:
-    """Return iterations (from the end for ``last``) and the runs' values there, NaN before a start."""
-    grid = np.arange(window, dtype=float) + (not last)
-    known = [run[run["objective"].notna()].sort_values("iteration") for run in runs]
-    values = [
-        _last_known(run["iteration"], run[column], run["iteration"].iloc[-1] - grid if last else grid)
-        for run in known
-        if len(run)
-    ]
-    return grid, np.array(values).reshape(-1, window)
-
-
-def _last_known(x: "pd.Series[float]", values: "pd.Series[float]", places: Grid) -> Grid:
-    """Return the last value at or before each place, NaN before the first."""
-    found = np.searchsorted(x, places, side="right") - 1
-    return np.where(found >= 0, values.to_numpy()[np.maximum(found, 0)], np.nan)
+def _window(runs: list[pd.DataFrame], window: int, column: str, *, last: bool) -> pd.DataFrame:
+    """Return the value of each run at the first iterations, or so many before its end."""
+    places = pd.RangeIndex(window) + (not last)
+    each = []
+    for run in runs:
+        known = run[run["objective"].notna()].groupby("iteration")[column].last()
+        if len(known):
+            at = known.index[-1] - places if last else places
+            each.append(known.reindex(at, method="ffill").set_axis(places))
+    return pd.concat(each, axis=1) if each else pd.DataFrame()

@@ -64,17 +64,22 @@ def compared(cells: pd.DataFrame, kind: Measure) -> list[str]:
     return [m for m in dict.fromkeys(cells["method"]) if (kind.name, m) != ("speedup", "cvm")]
 
 
+def setting_labels(rows: pd.DataFrame, names: Sequence[str], within: list[str]) -> "pd.Series[str]":
+    """Return in words, for each row, the settings that vary ``within`` what has these columns alike."""
+    varying = [
+        name for name in names if (rows.groupby(within, dropna=False)[name].nunique(dropna=False) > 1).any()
+    ]
+    words = rows[varying].apply(lambda values: values.name.removesuffix("_set") + " " + values.map(named))
+    return words.agg(", ".join, axis=1) if varying else pd.Series("", rows.index)
+
+
 def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
     Kernel and C are the caller's business, as are settings ``within`` a picture.
     """
     names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
-    counts = cells.groupby(["dataset", "method"], dropna=False)[names].nunique(dropna=False)
-    varying = [name for name in names if counts[name].gt(1).any()]
-    words = cells[varying].apply(lambda values: values.name.removesuffix("_set") + " " + values.map(named))
-    settings = words.agg(", ".join, axis=1) if varying else pd.Series("", cells.index)
-    for said, here in cells.groupby(settings, sort=False):
+    for said, here in cells.groupby(setting_labels(cells, names, ["dataset", "method"]), sort=False):
         yield str(said), unique_cells(here, ["dataset", "method", *within])
 
 
