@@ -100,9 +100,9 @@ smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 
 smoke-real: .venv/installed ## train on real files in the folder that FWSVM_MIRROR names
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)
-	$(BIN)/fwsvm train --method swap-2o --offline --model $(SMOKE)/a1a.model a1a
+	$(BIN)/fwsvm train --method swap-2o --model $(SMOKE)/a1a.model a1a
 	$(BIN)/fwsvm predict $(SMOKE)/a1a.model "$(FWSVM_MIRROR)/a1a.t" $(SMOKE)/a1a.labels
-	$(BIN)/fwsvm train --method avsf --offline w1a
+	$(BIN)/fwsvm train --method avsf w1a
 
 interop: .venv/interop ## install LIBSVM and LIBLINEAR (compiled from source on Linux), for more tests
 peers: .venv/peers ## install all that fwsvm is compared with

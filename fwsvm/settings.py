@@ -17,8 +17,8 @@ POSITIVE, FINITE = "a positive number", "a finite number"
 MOST_THREADS = 1024  # each takes memory, and a typing mistake takes all
 #: Groups of options, in the order of the help.
 MODEL, STOP, DATA, OUTPUT, RESOURCES = "Model", "Stop", "Data", "Output", "Resources"
-PARAMETERS, PAPERS = "Parameters of methods and kernels", "The papers' protocols"
-GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PARAMETERS, PAPERS)
+PAPERS = "The papers' protocols"
+GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PAPERS)
 
 
 def _setting(
@@ -60,7 +60,12 @@ class Settings:
         "auto", MODEL, "One of `fwsvm methods`.", "--method", "-m", metavar="NAME", sklearn=("method", "auto")
     )
     parameters: Mapping[str, Any] = _setting(
-        {}, PARAMETERS, "Of the method.", "--param", metavar="NAME=VALUE", sklearn=("parameters", None)
+        {},
+        MODEL,
+        "Parameter of the method or kernel.",
+        "--param",
+        metavar="NAME=VALUE",
+        sklearn=("parameters", None),
     )
     kernel: str | None = _setting(
         None,
@@ -81,7 +86,7 @@ class Settings:
         sklearn=("gamma", None),
     )
     sigma2: float | None = _setting(
-        None, PARAMETERS, "Instead of gamma: gamma = 1 / (2 sigma2).", allowed=POSITIVE
+        None, PAPERS, "Instead of gamma: gamma = 1 / (2 sigma2).", allowed=POSITIVE
     )
     width_rule: str | None = _setting(
         None,
@@ -91,25 +96,26 @@ class Settings:
         sklearn=("width_rule", "paper"),
     )
     degree: int = _setting(
-        3, PARAMETERS, "Degree of the poly kernel.", allowed=range(1, 2**31), sklearn=("degree", 3)
+        3,
+        MODEL,
+        "Degree of the poly kernel.",
+        "--degree",
+        "-d",
+        allowed=range(1, 2**31),
+        sklearn=("degree", 3),
     )
     coef0: float = _setting(
-        1.0, PARAMETERS, "Constant of the poly kernel.", allowed=FINITE, sklearn=("coef0", 1.0)
+        1.0, MODEL, "Constant of the poly kernel.", "--coef0", "-r", allowed=FINITE, sklearn=("coef0", 1.0)
     )
     kernel_parameters: Mapping[str, Any] = _setting(
-        {},
-        PARAMETERS,
-        "Of a plug-in kernel.",
-        "--kernel-param",
-        metavar="NAME=VALUE",
-        sklearn=("kernel_parameters", None),
+        {}, "", "Of a plug-in kernel.", "--param", sklearn=("kernel_parameters", None)
     )
     C: float | None = _setting(
         None, MODEL, "Penalty of errors [default: 1].", "-C", "-c", allowed=POSITIVE, sklearn=("C", 1.0)
     )
     lambda_: float | None = _setting(
         None,
-        PARAMETERS,
+        PAPERS,
         "Instead of C: lambda = 1 / (C rows).",
         "--lambda",
         allowed=POSITIVE,
@@ -124,7 +130,7 @@ class Settings:
     )
     stop: str | None = _setting(
         None,
-        STOP,
+        PAPERS,
         "relative, gap, meb or eps [default: relative].",
         metavar="RULE",
         sklearn=("stop", "relative"),
@@ -132,7 +138,7 @@ class Settings:
     tolerance: float | None = _setting(
         None,
         STOP,
-        "Tolerance of the rule [default: 1e-3].",
+        "Relative gap to reach [default: 1e-3].",
         "--tol",
         "--tolerance",
         allowed=POSITIVE,

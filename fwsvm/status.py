@@ -50,7 +50,7 @@ _SENTENCES = {
     Status.SAMPLED_STOP: "The method stopped by its own rule, which does not prove the tolerance; see the gap.",
     Status.MAX_ITERATIONS: "The iteration limit was reached before the tolerance.",
     Status.TIME_LIMIT: "The time limit was reached before the tolerance.",
-    Status.STALLED: "Steps no longer change the objective in double precision.",
+    Status.STALLED: "Steps no longer change the objective; the gap plus its rounding margin is above the tolerance.",
     Status.INTERRUPTED: "Interrupted; the point reached so far was kept.",
     Status.MISSING: "The data were not available.",
     Status.ERROR: "The run failed.",

@@ -4,7 +4,6 @@ Wherever rows are, a method comes to a machine with the same promise, or refuses
 machine and of the rows does not depend on it.
 """
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from scipy import sparse
 
@@ -164,12 +164,12 @@ def test_what_is_said_of_rows_does_not_depend_on_where_they_are(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = written(tmp_path, form)
-    words = ["summary", "--json", str(there.path)]
+    words = ["summary", str(there.path)]
     near = CliRunner().invoke(main, words)
     large(monkeypatch)
     far = CliRunner().invoke(main, words)
     assert near.exit_code == far.exit_code == 0, near.output + far.output
-    one, other = json.loads(near.stdout), json.loads(far.stdout)
+    one, other = yaml.safe_load(near.stdout), yaml.safe_load(far.stdout)
     assert one.keys() == other.keys()
     for name in one:
         if name not in {"mean_squared_distance", "widths", "notices"}:

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import cut_in_part
+from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.reported import REPEATED, final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.statistics import holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
-from fwsvm.errors import ResultsError, counted, shortened
+from fwsvm.errors import ResultsError, counted, listed, shortened
 from fwsvm.status import SEVERITY
 
 KEY = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
@@ -67,7 +68,13 @@ def compare_results(
     before, after = (every[every["side"] == side] for side in ("old", "new"))
     both = before.merge(after, on=[*key, *REPEATED, "setting", "line"], suffixes=("_old", "_new"))
     if both.empty:
-        raise ResultsError("no run is in both results: data sets, methods or settings differ")
+        unlike = [
+            f"{str(name).removesuffix('_set')} is {listed(map(plain, before[name].unique()))} in the first, "
+            f"{listed(map(plain, after[name].unique()))} in the second"
+            for name in [*key, *REPEATED]
+            if not before[name].isin(after[name]).any()
+        ]
+        raise ResultsError(f"no run is in both results: {'; '.join(unlike) or 'no data set and method is'}")
     other = both.loc[both["data_sha256_old"] != both["data_sha256_new"], "dataset"].unique()
     notices = [
         f"different data under the name {shortened(name)}; differences there may come from the data"
@@ -132,6 +139,7 @@ def _table(lines: pd.DataFrame, name: str) -> Table:
     counts = ", ".join(f"{(lines['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
     notes = (
         f"{counts}; a change below {'a factor of 1.2' if time else '0.5 points'} counts as same",
+        *["old, new: geometric means, where `fwsvm table` has arithmetic ones"] * time,
         f"p: signed-rank test of lines with {LEAST_PAIRS} pairs or more, Holm; there a change counts if p < {ALPHA:g}",
     )
     title = f"{'training time (s)' if time else 'test accuracy (%)'}, new against old"

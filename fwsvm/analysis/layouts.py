@@ -151,7 +151,8 @@ def _paper_tables(layout: Layout, name: str, ours: pd.DataFrame | None) -> list[
 def _plain_table(cells: pd.DataFrame, name: str) -> Table:
     """Return a table of a measure: data sets (and whatever else varies) down, methods across."""
     settings = "experiment profile kernel C tolerance search stop width_rule protocol".split()  # noqa: SIM905
-    alike = {"gamma_set": ["kernel", "width_rule"], "degree": ["kernel"], "coef0": ["kernel"]}
+    width = "sigma2_set" if "sigma2_set" in cells else "gamma_set"
+    alike = {width: ["kernel", "width_rule"], "degree": ["kernel"], "coef0": ["kernel"]}
     varying = [
         setting
         for setting in (*settings, *alike)

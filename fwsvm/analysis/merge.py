@@ -79,7 +79,8 @@ def _mixed(every: pd.DataFrame, written: Sequence[Path]) -> Iterator[str]:
     for name, here in known[digests > 1].groupby("dataset", sort=False):
         yield from _places(here, "data_sha256", f"different data under the name {name}")
     yield from _places(every, "fwsvm", "rows of different versions")
-    yield from _places(every, "commit", "rows of different code")
+    in_checkout = every[every["commit"] != ""]
+    yield from _places(in_checkout, "commit", "rows of different code")
     names = [str(settings(path).get("name")) for path in written]
     for name in sorted({name for name in names if names.count(name) > 1}):
         where = (str(path) for path, own in zip(written, names, strict=True) if own == name)
@@ -90,7 +91,5 @@ def _places(rows: pd.DataFrame, column: str, what: str) -> Iterator[str]:
     """Yield the folders of each value of a column, if it has several."""
     folders = rows.groupby(column, sort=False)["folder"].unique()
     if len(folders) > 1:
-        each = (
-            f"{str(value)[:12] or 'unknown'} in {listed(some, ' and ')}" for value, some in folders.items()
-        )
+        each = (f"{str(value)[:12]} in {listed(some, ' and ')}" for value, some in folders.items())
         yield f"{what}: {listed(each)}"

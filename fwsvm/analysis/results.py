@@ -3,6 +3,7 @@
 A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and ``experiment.yaml``.
 """
 
+import fnmatch
 import functools
 import operator
 from collections.abc import Iterable, Sequence
@@ -149,6 +150,13 @@ def settings(path: Path) -> dict[str, Any]:
     return content or {}
 
 
+def says_sigma2(folders: Iterable[Path]) -> bool:
+    """Return whether a configuration of these folders gives widths as sigma2."""
+    return any(
+        "sigma2" in path.read_text("utf-8", "replace") for each in folders for path in configurations(each)
+    )
+
+
 def result_folders(path: Path) -> list[Path]:
     """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
     if path.name == "runs.csv" and path.is_file():
@@ -189,4 +197,4 @@ def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series
         return exact if exact.any() else column.map(plain) == value  # as messages and tables print it
     if column.name == "data_sha256" and value:
         return column.str.startswith(value)  # messages print the first twelve digits
-    return column == value
+    return column.map(lambda name: fnmatch.fnmatchcase(name, value)) | (column == value)

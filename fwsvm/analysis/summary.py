@@ -9,8 +9,8 @@ from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import distinct, middle_cut, short_names
 from fwsvm.analysis.reported import SETTING
-from fwsvm.analysis.results import read
-from fwsvm.analysis.tables import Entry, Row, Table, render
+from fwsvm.analysis.results import read, says_sigma2
+from fwsvm.analysis.tables import WIDTH, Entry, Row, Table, render
 
 NUMBERS = {
     "C": ("C", "{:g}"),
@@ -25,8 +25,8 @@ STATUSES = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_lim
 NAME_WIDTH = 14
 
 
-def summary(folder: Path, run_ids: Collection[str]) -> str:
-    """Return the table of the reported runs of a results folder, as text of 80 columns with notes.
+def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
+    """Return the table of the reported runs of a results folder, as text of that many columns with notes.
 
     Notes say which runs have a weak guarantee. Settings that differ between lines of one data set and method have a
     column each.
@@ -37,9 +37,12 @@ def summary(folder: Path, run_ids: Collection[str]) -> str:
         return ""
     cells = cells_of_runs(frame)
     together = cells.groupby(["dataset", "method"], sort=False)
+    by_sigma2 = says_sigma2([folder])
+    shown = {"C", "lambda", *["gamma_set"] * by_sigma2}  # in columns of their own, or told by those
     varied = [
-        name for name in SETTING[4:] if name != "C" and (together[name].nunique(dropna=False) > 1).any()
+        name for name in SETTING[4:] if name not in shown and (together[name].nunique(dropna=False) > 1).any()
     ]
+    numbers = {head: how for head, how in NUMBERS.items() if head != "sigma2" or "gamma_set" not in varied}
     names = short_names(cells["dataset"])
     short = distinct({name: middle_cut(label, NAME_WIDTH) for name, label in names.items()})
     lines, notes, last = [], [], None
@@ -48,7 +51,7 @@ def summary(folder: Path, run_ids: Collection[str]) -> str:
         labels = (short[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
         texts = [
             "-" if pd.isna(cell[column]) else form.format(cell[column]).rstrip("%")
-            for column, form in NUMBERS.values()
+            for column, form in numbers.values()
         ]
         status = STATUSES.get(cell["status"], cell["status"])
         if cell["void"]:  # beside which nothing is called converged
@@ -57,6 +60,7 @@ def summary(folder: Path, run_ids: Collection[str]) -> str:
         texts.append(cell["statuses"] if "," in cell["statuses"] else status)
         lines.append(Row(labels, tuple(map(Entry, texts)), first=cell["dataset"] != last))
         last = cell["dataset"]
-    heads = (*NUMBERS, "status")
-    table = Table("", ("data set", "method", *varied), heads, tuple(lines), tuple(dict.fromkeys(notes)))
-    return render([table], "terminal")
+    heads = (*numbers, "status")
+    labels = ("data set", "method", *(name.removesuffix("_set") for name in varied))
+    table = Table("", labels, heads, tuple(lines), tuple(dict.fromkeys(notes)))
+    return render([table], "terminal", width=width)

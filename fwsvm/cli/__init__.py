@@ -16,9 +16,15 @@ from typing import Any
 import click
 
 from fwsvm import __version__, exit_codes
-from fwsvm.cli._help import Summaries, no_such_command
+from fwsvm.cli._help import Summaries
 from fwsvm.cli._lines import tell
-from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, SettingError
+from fwsvm.errors import (
+    FwsvmError,
+    SettingError,
+    UsageError,
+    nearest,
+    shown,
+)
 from fwsvm.settings import with_options
 
 SECTIONS = {
@@ -61,13 +67,14 @@ class Commands(Summaries):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is named; of one that there is not, say the nearest."""
         known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise no_such_command(args[0], known)
+        if args[0] not in known and not args[0].startswith("-"):
+            hint = nearest(args[0], known)
+            raise UsageError(f"no such command {shown(args[0])}{hint and f'; {hint}'}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
-        warnings.formatwarning = _formatted
+        warnings.formatwarning = lambda message, *_, **__: f"fwsvm: {message}\n"
         if threading.current_thread() is threading.main_thread():
             # a cluster's scheduler sends it before it kills: what is there is saved
             signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -91,38 +98,21 @@ class Commands(Summaries):
             tell([with_options(ran_out(error))])
             sys.exit(exit_codes.FAILED)
         except OSError as error:
-            if error.errno == errno.EPIPE:  # as after `| head`
-                _drop_output()
-                sys.exit(0)
-            if error.errno in FULL:
-                _drop_output()
-                tell([f"the output cannot be written: {error.strerror}"])
-                sys.exit(exit_codes.FAILED)
-            if error.filename is None:
+            if error.filename is not None:
+                tell([f"{os.fsdecode(error.filename)}: {error.strerror}"])
+                sys.exit(exit_codes.DATA)
+            if error.errno not in {errno.EPIPE, *FULL}:
                 raise
-            tell([f"{os.fsdecode(error.filename)}: {error.strerror}"])
-            sys.exit(exit_codes.DATA)
+            # stdout leads nowhere now, so that what is left in its buffer raises nothing at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if error.errno == errno.EPIPE:  # as after `| head`
+                sys.exit(0)
+            tell([f"the output cannot be written: {error.strerror}"])
+            sys.exit(exit_codes.FAILED)
         except KeyboardInterrupt:
             tell(["interrupted"])
             sys.exit(exit_codes.INTERRUPTED)
         return result
-
-
-def _drop_output() -> None:
-    """Lead stdout nowhere, so that what is left in its buffer raises nothing at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _formatted(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-) -> str:
-    """Return a warning of a plug-in or of machine code as one line, others as Python writes them."""
-    if issubclass(category, (PluginWarning, CodeWarning)):
-        return f"fwsvm: {message}\n"
-    return _python_formatted(message, category, filename, lineno, line)
-
-
-_python_formatted = warnings.formatwarning
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

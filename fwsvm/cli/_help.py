@@ -1,12 +1,10 @@
 """Commands whose help has groups, and which answer what people type who know LIBSVM."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import click
 
-from fwsvm.errors import UsageError, shown
 from fwsvm.settings import GROUPS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -17,36 +15,13 @@ OTHERS = "Options"  # the group of an option that has none
 #: Options of svm-train that ours have no alias for, and what to do instead.
 HINTS = {
     "-s": "only C-SVC (-s 0) is supported, with the squared hinge; leave it out and choose C anew",
-    "-d": "write --degree",
-    "-r": "write --coef0",
     "-n": "nu-SVC and one-class SVMs are not supported",
     "-p": "regression is not supported",
     "-e": "write --tol, which bounds the relative duality gap",
-    "-m": "write --cache-mb; -m is the method here",
-    "-h": "leave it out: methods drop rows by themselves",
     "-v": "write `fwsvm cv --folds N`",
     "-w": "write --class-weight LABEL=W",
     "-b": "train and predict have --probability, cv has not",
-    "--folds": "`fwsvm cv` and `fwsvm easy` have it",
-}
-#: LIBSVM's programs, and what else people call a command.
-OTHER_NAMES = {
-    "svm-train": "train",
-    "svm-predict": "predict",
-    "svm-scale": "scale",
-    "checkdata.py": "check",
-    "subset.py": "subset",
-    "easy.py": "easy",
-    "grid.py": "easy",
-    "liblinear-train": "train",
-    "crossval": "cv",
-    "cross-validate": "cv",
-    "fit": "train",
-    "test": "predict",
-    "classify": "predict",
-    "tune": "easy",
-    "search": "grid",
-    "download": "data",
+    "--folds": "`fwsvm cv` has it",
 }
 
 
@@ -83,12 +58,9 @@ class LibsvmCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; -b 1 is --probability. For another option of svm-train, and its second file, say what to do."""
         has_probability = any("--probability" in one.opts for one in self.params)
-        for option, value in pairwise([*args, ""]):
-            if option in {"-m", "-h"} and value.isdigit():
-                raise self._explained(option, ctx)
-            if option == "-b" and value in {"0", "1"} and has_probability:
-                at = args.index("-b")
-                args = [*args[:at], *["--probability"] * int(value), *args[at + 2 :]]
+        at = args.index("-b") if "-b" in args and has_probability else None
+        if at is not None and args[at + 1 :][:1] in (["0"], ["1"]):
+            args = [*args[:at], *["--probability"] * int(args[at + 1]), *args[at + 2 :]]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -97,15 +69,12 @@ class LibsvmCommand(click.Command):
                 raise click.UsageError(f"no option {name} here: {HINTS[name]}", ctx) from None
             if name[:2] not in HINTS:
                 raise
-            raise self._explained(name[:2], ctx) from None
+            raise click.UsageError(f"{name[:2]} is LIBSVM's: {HINTS[name[:2]]}", ctx) from None
         except click.UsageError as error:
             if self.name != "train" or not error.message.startswith("Got unexpected extra argument"):
                 raise
             said = "the second file of svm-train is the model: write --model FILE"
             raise click.UsageError(said, ctx) from None
-
-    def _explained(self, option: str, ctx: click.Context) -> click.UsageError:
-        return click.UsageError(f"{option} is LIBSVM's: {HINTS[option]}", ctx)
 
 
 class Summaries(click.Group):
@@ -124,12 +93,3 @@ class Summaries(click.Group):
                 formatter.write_dl(
                     [(name, one.get_short_help_str(LONGEST_SUMMARY)) for name, one in found if one]
                 )
-
-
-def no_such_command(name: str, known: Sequence[str]) -> UsageError:
-    """Return the error that there is no such command, with the nearest or the one that does the same."""
-    from difflib import get_close_matches
-
-    near = [OTHER_NAMES.get(each, each) for each in get_close_matches(name, [*known, *OTHER_NAMES], 3)]
-    hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
-    return UsageError(f"no such command {shown(name)}{hint}")

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -49,30 +49,12 @@ def tell(found: Iterable[object]) -> None:
         echo(f"fwsvm: {each}", 2, err=True)
 
 
-def wrap(text: str, first: str, later: str | None = None) -> list[str]:
-    """Return text as lines of at most 80 columns, the first one after ``first``."""
-    rest = " " * len(first) if later is None else later
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, **WHOLE_WORDS)
-
-
-def align(rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0, 1), between: str = "  ") -> list[str]:
-    """Return rows of texts as lines, each column as wide as its widest text; those not in ``left`` to the right."""
-    rows = [*rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        between.join(
-            f"{text:{'<' if place in left else '>'}{width}}"
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def as_yaml(facts: Mapping[str, Any]) -> str:
-    """Return facts as YAML for people, without what is empty."""
+def print_facts(facts: Mapping[str, Any]) -> None:
+    """Write facts as YAML, without what is empty."""
     import yaml
 
-    return yaml.safe_dump(_filled(facts), sort_keys=False, width=WIDTH - 2, allow_unicode=True).rstrip()
+    text = yaml.safe_dump(_filled(facts), sort_keys=False, width=WIDTH - 20, allow_unicode=True)
+    click.echo(text, nl=False)
 
 
 def _filled(value: Any) -> Any:

@@ -10,59 +10,16 @@ import click
 
 from fwsvm.cli._help import Decorator, grouped
 from fwsvm.cli._lines import QUIET
-from fwsvm.errors import SettingError, UsageError, nearest
+from fwsvm.errors import UsageError
 from fwsvm.settings import DATA, MODEL, OUTPUT, RESOURCES, Settings, option_names
 
 # None of these asks whether a file may be read: its reader says so, with the exit code for data.
 PATH = click.Path(path_type=Path, readable=False)
 FILE = click.Path(path_type=Path, readable=False, dir_okay=False)
 FOLDER = click.Path(path_type=Path, readable=False, file_okay=False)
-LARGEST = 1e300  # so that the difference of two numbers is finite, too
 KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}  # by their numbers in LIBSVM
 
 
-class FiniteFloat(click.FloatRange):
-    """A finite number within bounds; `click.FloatRange` lets NaN pass every comparison."""
-
-    name = "float"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; `click.BadParameter` where it is NaN, infinite or out of bounds."""
-        number = float(super().convert(value, param, ctx))
-        if not abs(number) <= LARGEST:
-            self.fail(f"{value!r} is not a finite number up to {LARGEST:g}.", param, ctx)
-        return number
-
-    def _describe_range(self) -> str:
-        return "" if self.min is None and self.max is None else super()._describe_range()
-
-
-class NearestChoice(click.Choice[Any]):
-    """`click.Choice` whose error names the nearest word."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the choice; `click.BadParameter` with what there is, and what may have been meant."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            if hint := nearest(value, map(str, self.choices)):
-                self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
-            raise
-
-
-class KernelName(click.ParamType[str]):
-    """The name of a kernel, or its number in LIBSVM."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
-        if str(value).isdigit() and value not in KERNELS:
-            self.fail(f"LIBSVM's kernel {value} is not supported; see `fwsvm kernels`", param, ctx)
-        return KERNELS.get(value, str(value))
-
-
-KERNEL = KernelName()
 #: A file, or the name of a data set or experiment.
 FILE_OR_NAME = click.Path(readable=False)
 
@@ -72,16 +29,16 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     types = typing.get_type_hints(Settings)
     for setting in reversed(fields(Settings)):
         about, names = setting.metadata, list(option_names(setting))
+        if not about["group"]:  # --param sets it, too
+            continue
         more: dict[str, Any] = {name: about[name] for name in ("group", "help", "metavar")}
         kinds = typing.get_args(types[setting.name]) or (types[setting.name],)
-        if setting.name == "kernel":
-            more["type"] = KERNEL
-        elif any(typing.get_origin(kind) is Mapping for kind in (types[setting.name], *kinds)):
+        if any(typing.get_origin(kind) is Mapping for kind in (types[setting.name], *kinds)):
             more["multiple"] = True
         elif bool in kinds:
             names[0] += f"/--no-{names[0].lstrip('-')}"
         elif float in kinds:
-            more["type"] = FiniteFloat()
+            more["type"] = float
         elif int in kinds:
             more["type"] = int
         if setting.default not in {None, MISSING}:
@@ -93,7 +50,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
 data_argument = click.argument("data", type=FILE_OR_NAME)
 scale_option = grouped(
     "--scale",
-    type=NearestChoice(["none", "[0,1]", "[-1,1]"]),
+    type=click.Choice(["none", "[0,1]", "[-1,1]"]),
     metavar="HOW",
     group=DATA,
     help="Scale to [0,1], [-1,1] or none (default).",
@@ -102,7 +59,7 @@ zero_based_option = grouped(
     "--zero-based/--one-based",
     default=None,
     group=DATA,
-    help="Features count from 0, or 1 [default: as seen].",
+    help="Features count from 0 or 1 [default: as seen].",
 )
 label_option = grouped(
     "--label", metavar="COLUMN", group=DATA, help="Column of labels in CSV, by name or number."
@@ -138,7 +95,6 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scheduler_option,
         quiet_option,
         json_option,
-        offline_option,
         zero_based_option,
         label_option,
         scale_option,
@@ -151,18 +107,20 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
     """Return the settings of `training_options`, and the other options, which say how to load the data."""
     from fwsvm.data.labels import weights_from_words
+    from fwsvm.kernels.kernel import family
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.solvers.resolve import refuse_what_does_nothing
 
-    given = {each.name: options.pop(each.name) for each in fields(Settings)}
+    given = {each.name: options.pop(each.name) for each in fields(Settings) if each.name in options}
     given["class_weight"] = weights_from_words("--class-weight", given["class_weight"])
-    for name in ("parameters", "kernel_parameters"):
-        pairs = [text.partition("=") for text in given[name]]
-        for key, sign, _ in pairs:
-            if not sign:
-                raise SettingError(f"{name} takes NAME=VALUE, not {key!r}")
-        given[name] = {key: value for key, _, value in pairs}
-    settings = Settings(**given)
+    given["kernel"] = kernel = KERNELS.get(given["kernel"], given["kernel"])
+    own = family(kernel).own if kernel else {}
+    params: dict[bool, dict[str, str]] = {False: {}, True: {}}  # of the method, of the kernel
+    for name, sign, value in (text.partition("=") for text in given["parameters"]):
+        if not sign:
+            raise UsageError(f"--param takes NAME=VALUE, not {name!r}")
+        params[name in own][name] = value
+    settings = Settings(**given | {"parameters": params[False], "kernel_parameters": params[True]})
     refuse_what_does_nothing(settings)
     refuse_scaling(settings.kernel, options["scale"])
     options["zero_based"] = options["zero_based"] or is_given(settings.kernel) or None  # 0: the row's number
@@ -171,6 +129,6 @@ def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
 
 def refuse_on_cluster(options: dict[str, Any], **more: object) -> None:
     """Refuse options that training on a cluster does not have."""
-    for name, value in {**more, "offline": options["offline"], "label": options["label"]}.items():
+    for name, value in {**more, "label": options["label"]}.items():
         if value:
             raise UsageError(f"--{name} is for training on one machine; leave out --{name} or --scheduler")

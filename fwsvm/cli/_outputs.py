@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fwsvm.cli._lines import tell
-from fwsvm.errors import ModelError, UsageError, WriteError
+from fwsvm.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from fwsvm.experiments.record import Row
@@ -66,25 +66,16 @@ def refuse_no_folder(output: Path | None, option: str) -> None:
     Raises
     ------
     UsageError
-        There is no such folder, or the file is one.
-    WriteError
-        The folder may not be written to.
+        There is no such folder, it may not be written to, or the file is one.
     """
-    from fwsvm.files.atomic import is_written_in_place
-
-    if output is None or (is_written_in_place(output) and not output.is_dir()):  # a pipe, /dev/stdout
+    if output is None or str(output).startswith("/dev/"):
         return
     folder = output.absolute().parent
-    if not folder.is_dir():
-        raise UsageError(
-            f"{output} cannot be written: there is no folder {folder}; make it, or name another with {option}"
-        )
-    if output.is_dir():
-        raise UsageError(f"{output} cannot be written: it is a folder; name another file with {option}")
-    if not os.access(folder, os.W_OK):
-        raise WriteError(
-            f"{output} cannot be written: no permission to write in {folder}; name another file with {option}"
-        )
+    why = "" if folder.is_dir() else f"there is no folder {folder}"
+    why = why or ("it is a folder" if output.is_dir() else "")
+    why = why or ("" if os.access(folder, os.W_OK) else f"no permission to write in {folder}")
+    if why:
+        raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
 
 
 def write_model(path: Path, result: "Result", row: "Row") -> None:

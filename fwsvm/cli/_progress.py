@@ -1,4 +1,4 @@
-"""Progress on stderr: bars on a terminal, plain lines every few seconds elsewhere, nothing with --quiet.
+"""Progress on stderr: bars on a terminal, a plain line now and then elsewhere, nothing with --quiet.
 
     runs     ━━━━━━━━━━━━────── 13 of 21                    0:01:07 00:40 left
     train    ━━━━━━──────────── gap 1.2e-02, 1,234 SV       0:00:04 00:12 left
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
 
-SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
+SECONDS_BETWEEN_LINES = 60.0  # where there is no terminal
 MANY_EVENTS = 24  # of compiling, two for each function; fewer are compiled without a word
 WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
 WORDS = 27  # columns beside the bar
@@ -71,29 +71,29 @@ class Display:
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
     def __init__(self) -> None:
-        self._bars: Bars | None = None
-        self._phase, self._compiled = "", 0
-        self._part, self._orders, self._done = 0, 1.0, 0.0
-        self._open, self._last_line = contextlib.ExitStack(), time.monotonic()
+        self._has_bars = sys.stderr.isatty() and has_cursor() and not is_quiet()
+        said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
+        self._bars = Bars(
+            TextColumn("{task.description:<8}", markup=False),
+            BarColumn(18, complete_style="cyan", finished_style="cyan"),
+            TextColumn("{task.fields[said]}", markup=False, table_column=said),
+            TimeElapsedColumn(),
+            LeftColumn(compact=True),
+            console=Console(stderr=True, highlight=False, emoji=False),
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),
+            disable=not self._has_bars,
+        )
+        for _ in (RUNS, PHASE):
+            self._bars.add_task("", total=None, visible=False, said="")
+        self._compiled, self._last_line = 0, time.monotonic()
+        self._open = contextlib.ExitStack()
+        self.begin()
 
     def __enter__(self) -> Self:
         """Show bars as soon as there are any."""
         self._open.enter_context(phases.listening(self.enter, self.inside))
-        if sys.stderr.isatty() and has_cursor() and not is_quiet():
-            said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
-            bars = Bars(
-                TextColumn("{task.description:<8}", markup=False),
-                BarColumn(18, complete_style="cyan", finished_style="cyan"),
-                TextColumn("{task.fields[said]}", markup=False, table_column=said),
-                TimeElapsedColumn(),
-                LeftColumn(compact=True),
-                console=Console(stderr=True, highlight=False, emoji=False),
-                transient=True,
-                redirect_stdout=sys.stdout.isatty(),
-            )
-            for _ in (RUNS, PHASE):
-                bars.add_task("", total=None, visible=False, said="")
-            self._bars = self._open.enter_context(bars)
+        self._open.enter_context(self._bars)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,19 +102,21 @@ class Display:
 
     def _update(self, line: TaskID, label: str, done: float | None, said: str) -> None:
         """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""
-        if self._bars is None:
-            return
         if self._bars.tasks[line].description != label:
             self._bars.reset(line, total=None, description=label, visible=True)
-        total = None if done is None else 1.0
-        self._bars.update(line, total=total, completed=done or 0.0, said=said)
+        self._bars.update(line, total=None if done is None else 1.0, completed=done or 0.0, said=said)
+
+    def begin(self, name: str = "") -> None:
+        """Show another run of that name, whose phases begin anew."""
+        self._phase, self._part, self._orders, self._done = "", 0, 1.0, 0.0
+        self._bars.run_name = name
 
     def enter(self, phase: str) -> None:
         """Show another phase; compiling is shown within the phase that needs it."""
         if phase == Phase.COMPILE:
             self._compiled += 1
             self.inside("compiling (once)")
-            if self._compiled == MANY_EVENTS and self._bars is None:
+            if self._compiled == MANY_EVENTS and not self._has_bars:
                 note("compiling for this machine (once)")
         elif phase != self._phase:
             self._phase = phase
@@ -122,20 +124,13 @@ class Display:
 
     def inside(self, what: str, part: float | None = None) -> None:
         """Show a long step of the present phase, and how far it is if that is known."""
-        if self._bars is not None:
-            self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
-
-    def begin(self, name: str = "") -> None:
-        """Show another run of that name, whose phases begin anew."""
-        self._phase, self._part, self._orders, self._done = "", 0, 1.0, 0.0
-        if self._bars is not None:
-            self._bars.run_name = name
+        self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
 
     def show(self, phase: str, done: float | None, said: str) -> None:
-        """Show how far a phase is; without a terminal write a line, if the last one is some seconds ago."""
+        """Show how far a phase is; without a terminal write a line, if the last one is a minute ago."""
         self.enter(phase)
         self._update(PHASE, phase, done, said)
-        if self._bars is None and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+        if not self._has_bars and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             note(f"{phase}: {said}")
 
@@ -158,8 +153,6 @@ class Display:
         parts = [f"part {min(number + 1, of)}/{of}"] if of > 1 else []
         if math.isfinite(relative):
             parts.append(f"gap {relative:.1e}")
-        elif math.isfinite(objective):
-            parts.append(f"objective {objective:.3g}")
         parts.append(f"{vectors:,} SV" if vectors else f"{iterations:,} iter.")
         self.show(Phase.TRAIN, self._done, ", ".join(parts))
 
@@ -173,12 +166,7 @@ class RunsDisplay(Display):
     def __init__(self, total: int, done: int) -> None:
         super().__init__()
         self.total, self.done, self._at = total, done, ""
-
-    def __enter__(self) -> Self:
-        """Show how many runs are done."""
-        super().__enter__()
-        self.count("runs", self.done, self.total)
-        return self
+        self.count("runs", done, total)
 
     def note(self, said: str) -> None:
         """Print a message."""
@@ -189,12 +177,8 @@ class RunsDisplay(Display):
         if not self._at:
             self._at = cell.run_id
             self.begin(cell.label)
-        if self._at != cell.run_id:
-            return
-        if isinstance(inside, Phase):
-            self.enter(inside)
-        else:
-            self(inside)
+        if self._at == cell.run_id:
+            self.enter(inside) if isinstance(inside, Phase) else self(inside)
 
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""
@@ -202,7 +186,7 @@ class RunsDisplay(Display):
         if self._at == record.cell.run_id:
             self._at = ""
         self.count("runs", self.done, self.total)
-        if self._bars is not None:
+        if self._has_bars:
             return
         row = record.row
         said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
@@ -213,16 +197,16 @@ class RunsDisplay(Display):
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
 
 
-def fetch_options(display: Display, *, offline: bool) -> "FetchOptions":
+def fetch_options(display: Display, *, offline: bool = False) -> "FetchOptions":
     """Return how to fetch data, with progress in a display."""
     from fwsvm.data.download import FetchOptions
 
     @contextlib.contextmanager
     def bar(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
         def show(done: int) -> None:
-            said = f"{done / 1e6:,.1f}" + (f" of {size / 1e6:,.1f}" if size else "") + " MB"
+            of = f" of {size / 1e6:,.1f}" if size else ""
             display.begin(name)
-            display.show(Phase.FETCH, min(1.0, done / size) if size else None, said)
+            display.show(Phase.FETCH, done / size if size else None, f"{done / 1e6:,.1f}{of} MB")
 
         try:
             yield show

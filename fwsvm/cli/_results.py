@@ -1,6 +1,7 @@
 """Options and texts of the commands that read results."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._lines import has_cursor, tell
-from fwsvm.cli._options import FILE, PATH, NearestChoice
+from fwsvm.cli._lines import WIDTH, has_cursor, tell
+from fwsvm.cli._options import FILE, PATH
 from fwsvm.cli._outputs import refuse_overwriting_results
 from fwsvm.errors import UsageError
 
@@ -20,12 +21,23 @@ if TYPE_CHECKING:
     from fwsvm.analysis.results import Results
     from fwsvm.analysis.tables import Table
 
+AND = re.compile(r",(?=\w+=)")  # between conditions; names of methods have commas, too
+
+
+def conditions_option(name: str, text: str) -> Callable[[Any], Any]:
+    """Return an option of conditions COLUMN=VALUE, several of which may be given at once."""
+
+    def split(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> list[str]:
+        return [condition for words in given for condition in AND.split(words)]
+
+    return click.option(name, multiple=True, metavar="COLUMN=VALUE,...", callback=split, help=text)
+
+
 results_argument = click.argument("results", nargs=-1, type=PATH, metavar="[RESULTS]...")
-where_option = click.option(
+where_option = conditions_option(
     "--where",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="Use only rows of runs.csv with this value; may be repeated: several values of a column are alternatives.",
+    "Only rows of runs.csv with these values, such as method=swap*,sigma2=0.5; several values of a column are "
+    "alternatives; may be repeated.",
 )
 mixed_load_option = click.option(
     "--mixed-load",
@@ -36,7 +48,7 @@ mixed_load_option = click.option(
 
 def text_options(*forms: str) -> Callable[[Any], Any]:
     """Return options of a command that writes a text in one of these forms, the first being the default."""
-    kind = NearestChoice(forms)
+    kind = click.Choice(forms)
     each = (
         click.option(
             "--format", "-f", "form", type=kind, default=forms[0], show_default=True, help="How to write it."
@@ -88,23 +100,22 @@ def emit(text: str, out: Path | None) -> None:
         click.echo(f"wrote {out}", err=True)
 
 
-def emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
-    """Write tables in one form; on a terminal as wide as it is, the best in bold (but for https://no-color.org)."""
-    from fwsvm.analysis.tables import WIDTH, render
+def columns() -> int:
+    """Return the width of the terminal, or what COLUMNS says, or else 80."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
 
-    on_terminal = out is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if on_terminal else WIDTH
-    bold = on_terminal and has_cursor() and not os.environ.get("NO_COLOR")
-    emit(render(tables, form, width=width, colour=bold), out)
+
+def emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
+    """Write tables in one form; on a terminal the best is bold (but for https://no-color.org)."""
+    from fwsvm.analysis.tables import render
+
+    bold = out is None and sys.stdout.isatty() and has_cursor() and not os.environ.get("NO_COLOR")
+    emit(render(tables, form, width=WIDTH if out else columns(), colour=bold), out)
 
 
 def refuse_where(where: Sequence[str]) -> None:
     """Raise UsageError if rows are to be chosen where no RESULTS have any."""
-    for given in where:
-        raise UsageError(f"--where {given}: it chooses among rows of RESULTS; name a folder, or leave it out")
-
-
-def refuse_both(results: Sequence[Path], published: str | None) -> None:
-    """Raise UsageError unless exactly one of RESULTS and --published is given."""
-    if bool(results) == (published is not None):
-        raise UsageError("give either RESULTS folders or --published PAPER")
+    if where:
+        raise UsageError(
+            f"--where {where[0]}: it chooses among rows of RESULTS; name a folder, or leave it out"
+        )

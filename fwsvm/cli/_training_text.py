@@ -1,4 +1,4 @@
-"""Loading of the rows that ``fwsvm train`` and ``cv`` train on, and what both print of problem and result."""
+"""Loading of the rows to train on, and what ``fwsvm train``, ``cv`` and ``easy`` print of problem and result."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwsvm.cli._lines import echo, is_quiet, tell
+from fwsvm.errors import listed
 from fwsvm.phases import Phase
+from fwsvm.settings import with_options
 
 if TYPE_CHECKING:
     from fwsvm.cli._progress import Display
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.cluster_training import RemoteRows
-    from fwsvm.experiments.run import TrainingRows
+    from fwsvm.experiments.run import LocalRows, TrainingRows
     from fwsvm.scaling import Ranges
     from fwsvm.solvers import Settings
     from fwsvm.solvers.resolve import Resolved
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 
 Print = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
-MIB = 1 << 20
-MOST_CLASSES = 100  # that are named, in their order; the model has all
+MAX_NAMED_CLASSES = 100  # in their order; the model has all
 
 
 class Problem(NamedTuple):
@@ -33,7 +34,7 @@ class Problem(NamedTuple):
     resolved: "Resolved"
 
 
-def printer(*, to_stderr: bool) -> Print:
+def printer(*, to_stderr: bool = False) -> Print:
     """Return a function that prints a labelled line to stdout, or to stderr if stdout carries JSON."""
     if is_quiet():
         return lambda _label, _said: None
@@ -50,6 +51,7 @@ def open_problem(
     how: dict[str, Any],
 ) -> "Iterator[Problem]":
     """Load the rows here, or have a cluster read them within the block, and print the problem."""
+    display.enter(Phase.LOAD)
     if scheduler is None:
         yield _load(say, display, data, settings, **how)
         return
@@ -57,7 +59,6 @@ def open_problem(
     from fwsvm.experiments.cluster_training import opened
 
     settings = for_cluster(settings)
-    display.enter(Phase.LOAD)
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved = resolve(remote.table, settings)
@@ -68,54 +69,56 @@ def open_problem(
         yield Problem(remote, remote, settings, resolved)
 
 
-def _load(
-    say: Print, display: "Display", data: str, settings: "Settings", *, offline: bool, **how: Any
-) -> "Problem":
+def _load(say: Print, display: "Display", data: str, settings: "Settings", **how: Any) -> "Problem":
     """Load a data set and print the problem."""
-    import numpy as np
-
     from fwsvm import data as data_sets
     from fwsvm.cli._progress import fetch_options
-    from fwsvm.data import catalogue, inputs
-    from fwsvm.data.labels import encode
+    from fwsvm.data import inputs
     from fwsvm.experiments.run import LocalRows
     from fwsvm.kernels.kernel import family
-    from fwsvm.kernels.source import RowSource
     from fwsvm.problems.features import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
+
+    loaded = data_sets.load(data, raw=True, options=fetch_options(display), **how)
+    rows = LocalRows(loaded)
+    X = rows.data.train.X
+    if how.get("test") is not None and is_given(settings.kernel):
+        refuse_other_rows(inputs.unseen_rows(how["test"], zero_based=True).table.X, X.shape[1] - 1)
+    resolved = print_rows(say, data, rows, settings)
+    if warning := scaling_warning(X, family(resolved.kernel_name)):
+        tell([warning])
+    return Problem(loaded, rows, settings, resolved)
+
+
+def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -> "Resolved":
+    """Print the problem of rows in this process; return what became of the settings."""
+    import numpy as np
+
+    from fwsvm.kernels.source import RowSource
+    from fwsvm.problems.precomputed import is_given
     from fwsvm.solvers.class_weight import of_classes
     from fwsvm.solvers.resolve import resolve
 
-    display.enter(Phase.LOAD)
-    loaded = data_sets.load(data, raw=True, options=fetch_options(display, offline=offline), **how)
-    whole = catalogue.scaled(loaded)
-    if how.get("test") is not None and is_given(settings.kernel):
-        unseen = inputs.unseen_rows(how["test"], zero_based=True)
-        refuse_other_rows(unseen.table.X, whole.train.features - 1)
-    X, classes, rows = whole.train.X, whole.classes, whole.train.rows
+    data = rows.data
+    X, classes = data.train.X, data.classes
     resolved = resolve(settings, X)
     if is_given(resolved.kernel_name):
-        columns = f"{whole.train.features - 1:,} kernel values"
+        columns = f"{X.shape[1] - 1:,} kernel values"
     else:
-        filled = f"{X.nnz / max(1, rows * X.shape[1]):.2%} non-zero" if hasattr(X, "nnz") else "dense"
-        columns = f"{whole.train.features:,}, {filled}"
-    origin = "file" if Path(data).is_file() else f"data set, source {whole.source}"
+        filled = f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero" if hasattr(X, "nnz") else "dense"
+        columns = f"{X.shape[1]:,}, {filled}"
+    origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
     _print_problem(
-        say, whole, resolved, f"{whole.name} ({origin})", f"{rows:,} x {columns}", classes, whole.train.ranges
+        say, data, resolved, origin, f"{len(rows.codes):,} x {columns}", classes, data.train.ranges
     )
-    penalties: Any = resolved.C
-    if settings.class_weight is not None:
-        codes = encode(whole.train.labels, classes)
-        each = of_classes(settings.class_weight, codes, classes, np.ones(rows))
-        penalties = penalties * each[codes]
-        weights = [f"{name} {value:.4g}" for name, value in zip(classes, each, strict=True)]
-        say("class weights", f"{_few(weights)} (times C)")
+    weights = of_classes(settings.class_weight or {}, rows.codes, classes, np.ones(len(rows.codes)))
+    if settings.class_weight:
+        each = [f"{name} {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
+        say("class weights", f"{listed(each, most=MAX_NAMED_CLASSES)} (times C)")
     if resolved.stop == "meb":
-        own = RowSource(X).diagonal(resolved.kernel).values
-        say("", f"Delta^2 = max K~_ii = {(own + 1.0 + 1.0 / penalties).max():.6g}")
-    if warning := scaling_warning(X, family(resolved.kernel_name)):
-        tell([warning])
-    return Problem(loaded, LocalRows(whole), settings, resolved)
+        own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
+        say("", f"Delta^2 = max K~_ii = {own.max():.6g}")
+    return resolved
 
 
 def _print_problem(
@@ -131,7 +134,8 @@ def _print_problem(
 
     order = f"{classes[0]} is +1, {classes[1]} is -1"
     if len(classes) > 2:
-        order = f"{len(classes)} ({_few(classes)}), {resolved.family.multiclass}"
+        named = listed(classes, most=MAX_NAMED_CLASSES)
+        order = f"{len(classes)} ({named}), {resolved.family.multiclass}"
     kernel = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
     if (gamma := resolved.as_columns()["gamma"]) is not None:
         rule = {"given": "as given", "default": "default"}.get(resolved.width_rule)
@@ -143,14 +147,14 @@ def _print_problem(
     if resolved.max_iterations is not None:
         stop.append(f"at most {resolved.max_iterations:,} iterations")
     if resolved.time_limit is not None:
-        stop.append(f"at most {resolved.time_limit:g} s")
-    scaling = "none (values as they are)"
+        stop.append(f"at most {resolved.time_limit:.3g} s")
     say("data", origin)
     say("rows", shape + (f", {data.test.rows:,} test rows" if data.test is not None else ""))
     for notice in data.notices:
         say("", notice)
     say("classes", order)
-    say("scaling", f"{ranges.interval} by the ranges of the training rows" if ranges else scaling)
+    by_ranges = f"{ranges.interval} by the ranges of the training rows" if ranges else ""
+    say("scaling", by_ranges or "none (values as they are)")
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
     say("problem", resolved.family.problem)
     say("kernel", kernel)
@@ -158,19 +162,13 @@ def _print_problem(
     say("stop", ", ".join(stop))
 
 
-def _few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:MOST_CLASSES]) + (", ..." if len(texts) > MOST_CLASSES else "")
-
-
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
-    """Print status, objective, gap, model size, accuracies and times."""
+    """Print status, objective, gap, model size, accuracies and times; any end but the best is told on stderr."""
     from fwsvm.promises import ending
     from fwsvm.results.schemas import method_label
     from fwsvm.status import Status
 
     how = ending(result.status, row["stop"], result.relative_gap)
-    # any other end is told on stderr
-    message = result.message if result.message == Status.CONVERGED.sentence else ""
     in_all = worst = ""
     if (total := result.subproblems) > 1:
         of = "" if result.solved == total else f"{result.solved:,} of "
@@ -183,9 +181,9 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     }[result.gap_kind]
     proof = "certified: " if result.certified else ""
     proof += "of the sample's problem, " if result.sample is not None else ""
-    accuracy = {"training": row.get("train_accuracy"), "test": row.get("test_accuracy")}
-    said = [f"{name} {value:.2%}" for name, value in accuracy.items() if value is not None]
-    if accuracy["training"] is None:
+    accuracies = {"training": row.get("train_accuracy"), "test": row.get("test_accuracy")}
+    said = [f"{name} {value:.2%}" for name, value in accuracies.items() if value is not None]
+    if accuracies["training"] is None:
         said.insert(0, "training not computed; `fwsvm predict` computes it")
     seconds = {
         "load": row["load_seconds"],
@@ -194,8 +192,9 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         "check": result.check_seconds,
         "predict": row.get("predict_seconds"),
     }
+    is_best = result.message == Status.CONVERGED.sentence
     say("", "")
-    say("status", f"{how}: {message}" if message else how)
+    say("status", f"{how}: {result.message}" if is_best else how)
     if result.chosen:
         say("solved by", method_label(row["method"], "", result.chosen))
     say("objective", f"{result.objective:.10g}{in_all}")
@@ -205,3 +204,5 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     say("iterations", f"{result.iterations:,} ({work})")
     say("accuracy", ", ".join(said))
     say("seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items() if value is not None))
+    if not is_best:
+        tell([with_options(result.message)])

@@ -1,7 +1,6 @@
 """``fwsvm methods``, ``kernels``, ``info`` and ``warmup``: what there is, and this machine."""
 
 import inspect
-import json
 import os
 import re
 import tempfile
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._lines import as_yaml, wrap
-from fwsvm.cli._options import json_option
+from fwsvm.cli._lines import print_facts
 
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
@@ -28,8 +26,7 @@ ROWS, FEATURES, STEPS = 80, 4, 300  # of a run that is made so that its code is 
 
 @click.command()
 @click.argument("name", required=False)
-@json_option
-def methods(name: str | None, as_json: bool) -> None:
+def methods(name: str | None) -> None:
     """List the methods by family, or say what NAME does.
 
     With NAME, also when it stops and what parameters it has.
@@ -41,27 +38,12 @@ def methods(name: str | None, as_json: bool) -> None:
     from fwsvm.solvers import METHODS, method
 
     if name is not None:
-        _print(facts_of(method(name)), as_json=as_json)
+        print_facts(facts_of(method(name)))
         return
-    every = [facts_of(METHODS[known]) for known in sorted(METHODS)]
-    if as_json:
-        _print({"methods": every}, as_json=True)
-        return
-    widest = max(map(len, METHODS))
-    for family in dict.fromkeys(facts["family"] for facts in every):
-        members = [facts for facts in every if facts["family"] == family]
-        kernels = members[0]["kernels"]
-        any_of = f"the {kernels[0]} kernel" if len(kernels) == 1 else "any kernel"
-        click.echo(f"{family}: {any_of}, {members[0]['multiclass']}")
-        for facts in members:
-            said = f"{facts['summary']} [{facts['paper']}]"
-            click.echo("\n".join(wrap(said, f"  {facts['name']:{widest}}  ")))
-        click.echo()
-    click.echo("fwsvm methods NAME tells more about one of them.")
-
-
-def _print(facts: dict[str, Any], *, as_json: bool) -> None:
-    click.echo(json.dumps(facts, indent=2) if as_json else as_yaml(facts))
+    found: dict[str, Any] = {}
+    for each in (METHODS[known] for known in sorted(METHODS)):
+        found.setdefault(each.family, {})[each.name] = f"{each.summary} [{each.paper}]"
+    print_facts(found)
 
 
 def facts_of(method: "Method") -> dict[str, Any]:
@@ -100,12 +82,11 @@ def facts_of(method: "Method") -> dict[str, Any]:
 
 
 @click.command()
-@json_option
-def kernels(as_json: bool) -> None:
+def kernels() -> None:
     """List the kernels: formula, parameters, and default widths.
 
     Where gamma is not given it follows from the training rows: D is the mean squared distance of two training rows.
-    Parameters that only one kernel has are given by --kernel-param NAME=VALUE.
+    Parameters that only one kernel has are given by --param NAME=VALUE.
     """
     from fwsvm.kernels.kernel import KERNELS
 
@@ -120,12 +101,11 @@ def kernels(as_json: bool) -> None:
         }
         for name, family in sorted(KERNELS.items())
     ]
-    _print({"kernels": found}, as_json=as_json)
+    print_facts({"kernels": found})
 
 
 @click.command()
-@json_option
-def info(as_json: bool) -> None:
+def info() -> None:
     """Show versions, machine, caches and extras.
 
     With the size of each cache folder, and the extras that are installed.
@@ -153,7 +133,7 @@ def info(as_json: bool) -> None:
         "folders": {name: _folder(place) for name, place in caches.items()},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
-    _print(facts, as_json=as_json)
+    print_facts(facts)
 
 
 def _version(package: str) -> str:
@@ -173,41 +153,24 @@ def _folder(folder: Path) -> dict[str, Any]:
 
 @click.command()
 @click.option(
-    "--method",
-    "-m",
-    "chosen",
-    multiple=True,
-    help="Only this one; may be repeated [default: all].",
+    "--method", "-m", "chosen", multiple=True, help="Only this one; may be repeated [default: all]."
 )
-@click.option(
-    "--kernel",
-    "kernels",
-    multiple=True,
-    help="For this kernel, and without --method all methods that have it; may be repeated [default: rbf, or the "
-    "method's only one].",
-)
-def warmup(chosen: tuple[str, ...], kernels: tuple[str, ...]) -> None:
+def warmup(chosen: tuple[str, ...]) -> None:
     """Compile everything now, so that later runs start at once.
 
     Without this command, solvers, kernels and the file reader are compiled when first used. The code is kept for every
     later process, until fwsvm itself changes.
     """
     from fwsvm.files.folders import code_folder
-    from fwsvm.kernels.kernel import family
-    from fwsvm.solvers import FAMILIES, METHODS, method
+    from fwsvm.solvers import METHODS, method
 
     names = ["auto" if name == "nested" else name for name in chosen or METHODS]  # nested runs auto's code
-    runs = []
-    for each in map(method, dict.fromkeys(names)):
-        known = FAMILIES[each.family]
-        for kernel in [family(name).name for name in kernels] or [known.default_kernel]:
-            if chosen or known.kernels is None or kernel in known.kernels:
-                runs += [(each.name, kernel, more) for more in _variants(each)]
+    runs = [(each.name, more) for each in map(method, dict.fromkeys(names)) for more in _variants(each)]
     started = time.perf_counter()
     _read()
-    for number, (name, kernel, more) in enumerate(runs, 1):
-        _train(name, kernel, **more)
-        said = " ".join([name, kernel, *(f"{key}={value}" for key, value in more.items())])
+    for number, (name, more) in enumerate(runs, 1):
+        _train(name, **more)
+        said = " ".join([name, *(f"{key}={value}" for key, value in more.items())])
         click.echo(f"[{number}/{len(runs)}] {said}: {time.perf_counter() - started:.1f} s", err=True)
     click.echo(f"Ready; compiled code is in {code_folder()}")
 
@@ -230,25 +193,19 @@ def _variants(method: "Method") -> list[dict[str, Any]]:
     return found
 
 
-def _train(method: str, kernel: str, times: int = 1, **given: Any) -> None:
+def _train(method: str, times: int = 1, **given: Any) -> None:
     """Train on three small clusters, dense and sparse, each row so many times, and predict."""
     import numpy as np
     from scipy import sparse
 
-    from fwsvm.kernels.kernel import family
-    from fwsvm.problems.precomputed import with_numbers
     from fwsvm.solvers import Settings, fit
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
     X, codes = np.repeat(X, times, axis=0), np.repeat(codes, times)
-    settings = Settings(method=method, kernel=kernel, cache_mib=1, **{"max_iterations": STEPS} | given)
-    if family(kernel).given:
-        forms = [with_numbers(X @ X.T)]
-    else:  # dense, and a fifth of the numbers stored
-        fifths = np.eye(5)[np.arange(len(X)) % 5]
-        forms = [X, sparse.csr_array((fifths[:, :, None] * X[:, None]).reshape(len(X), -1))]
-    for rows in forms:
+    settings = Settings(method=method, cache_mib=1, **{"max_iterations": STEPS} | given)
+    fifths = np.eye(5)[np.arange(len(X)) % 5]  # for rows of which a fifth of the numbers are stored
+    for rows in (X, sparse.csr_array((fifths[:, :, None] * X[:, None]).reshape(len(X), -1))):
         fit(rows, codes, ("1", "2", "3"), settings).model.predict(rows)
 
 

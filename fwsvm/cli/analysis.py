@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from fwsvm.cli._lines import echo
-from fwsvm.cli._options import FOLDER, NearestChoice
+from fwsvm.cli._lines import echo, print_facts, tell
+from fwsvm.cli._options import FOLDER, PATH
 from fwsvm.cli._results import (
-    emit,
     emit_tables,
     mixed_load_option,
     read_results,
     read_runs,
-    refuse_both,
     refuse_where,
     results_argument,
     text_options,
@@ -60,16 +58,12 @@ def table(
     from fwsvm.analysis.measures import MEASURES
     from fwsvm.analysis.papers import LAYOUTS
     from fwsvm.analysis.reported import refuse_mixed_load
+    from fwsvm.analysis.results import says_sigma2
 
     if listing:
         titles = {name: each.title for name, each in LAYOUTS.items()}
         titles |= {name: each.title for name, each in MEASURES.items() if not each.derived}
-        lines = [f"{name:22} {title}" for name, title in titles.items()]
-        if out is not None:
-            emit("\n".join(lines), out)
-        else:
-            for line in lines:
-                echo(line, 23)
+        print_facts(titles)
         return
     if not results:
         if not layouts:
@@ -79,8 +73,11 @@ def table(
         refuse_where(where)
         emit_tables(known.draw_tables(None, layouts), form, out)
         return
-    runs = read_results(results, where, out).frame
-    chosen = known.tables_for(cells_of_runs(runs), layouts)
+    read = read_results(results, where, out)
+    runs, cells = read.frame, cells_of_runs(read.frame)
+    if says_sigma2(read.folders):
+        cells = cells.assign(sigma2_set=cells["sigma2"].where(cells["gamma_set"].notna()))
+    chosen = known.tables_for(cells, layouts)
     if any(known.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)
     drawn = [each for some, names in chosen for each in known.draw_tables(some, names)]
@@ -102,16 +99,9 @@ def table(
     "methods, else pairs].",
 )
 @click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="time, accuracy, size, ...; for pairs only [default: time and accuracy].",
-)
-@click.option(
     "--table",
     "numbers",
-    type=NearestChoice(["5", "6", "7"]),
+    type=click.Choice(["5", "6", "7"]),
     multiple=True,
     help="Only this table of Frandi et al.; may be repeated.",
 )
@@ -120,7 +110,6 @@ def stats(
     results: tuple[Path, ...],
     published: str | None,
     plan: str | None,
-    measures: tuple[str, ...],
     numbers: tuple[str, ...],
     form: str,
     mixed_load: bool,
@@ -136,23 +125,22 @@ def stats(
     """
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.cells import cells_of_runs, settings_in_words
-    from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers import p003
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
     from fwsvm.papers import PAPERS, by_author
 
-    refuse_both(results, published)
+    if bool(results) == (published is not None):
+        raise UsageError("give either RESULTS folders or --published PAPER")
     if published is not None:
         published = by_author(published)
         cells = matching(published_cells(published), where)
         cells = cells[cells["kernel"] == "rbf"] if published == "frandi" and not where else cells
         source = f"printed in {PAPERS[published].cited}"
     else:
-        timed = not measures or any(measure(name).timed for name in measures)
-        cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load or not timed, out=out))
+        cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load, out=out))
         source = "means over repetitions of final runs"
-    chosen = _design(cells, "frandi" if numbers and plan is None else plan, measures)
+    chosen = _design(cells, "frandi" if numbers and plan is None else plan)
     of_frandi = chosen is papers.DESIGNS["frandi"]
     if numbers and not of_frandi:
         raise UsageError("--table is of the design of Frandi et al.: leave out --design")
@@ -165,38 +153,24 @@ def stats(
     emit_tables(drawn, form, out)
 
 
-def _design(cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...]) -> "Design":
+def _design(cells: "pd.DataFrame", plan: str | None) -> "Design":
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
-    from fwsvm.analysis.measures import measure, measured
+    from fwsvm.analysis.measures import measured
     from fwsvm.papers import by_author
 
-    for name in measures:
-        if measure(name).derived:
-            raise UsageError(
-                f"--measure {name}: it is relative to a baseline, but methods are compared with each other here; "
-                "give time or accuracy"
-            )
-    plan = None if plan is None else by_author(plan)
     present = list(dict.fromkeys(map(str, cells["method"])))
-    if plan is None and not measures:
-        plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), None)
-    if plan not in {None, "pairs"}:
-        if measures:
-            raise UsageError(f"--measure goes with --design pairs; design {plan} has its own")
-        return entry_of(papers.DESIGNS, "design", str(plan), [*papers.DESIGNS, "pairs"])
+    if plan is None:
+        plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), "pairs")
+    if plan != "pairs":
+        return entry_of(papers.DESIGNS, "design", by_author(plan), [*papers.DESIGNS, "pairs"])
     if len(present) < 2:
         raise UsageError(f"choose at least two of {listed(map(shortened, present))}")
-    return comparisons.all_pairs(present, measures or measured(cells, ("time", "accuracy")))
+    return comparisons.all_pairs(present, measured(cells, ("time", "accuracy")))
 
 
 @click.command()
-@results_argument
-@click.option(
-    "--published",
-    metavar="PAPER",
-    help="Draw a paper's printed numbers (frandi, glasmachers or zhang) instead.",
-)
+@click.argument("results", nargs=-1, required=True, type=PATH, metavar="RESULTS...")
 @click.option(
     "--figure",
     "kinds",
@@ -213,7 +187,7 @@ def _design(cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...]) 
 )
 @click.option(
     "--against",
-    type=NearestChoice(["time", "iteration"]),
+    type=click.Choice(["time", "iteration"]),
     default="time",
     show_default=True,
     help="What convergence is drawn against.",
@@ -230,7 +204,7 @@ def _design(cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...]) 
     "-f",
     "forms",
     multiple=True,
-    type=NearestChoice(["png", "svg", "pdf"]),
+    type=click.Choice(["png", "svg", "pdf"]),
     default=["png"],
     show_default=True,
     help="File format; may be repeated.",
@@ -245,7 +219,6 @@ def _design(cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...]) 
 @where_option
 def plot(
     results: tuple[Path, ...],
-    published: str | None,
     kinds: tuple[str, ...],
     measures: tuple[str, ...],
     against: str,
@@ -261,34 +234,26 @@ def plot(
     best. Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed in
     grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """
-    import pandas as pd
-
     from fwsvm.analysis import figures
     from fwsvm.analysis.cells import cells_of_runs
-    from fwsvm.analysis.published import cells as printed_cells
-    from fwsvm.analysis.results import matching
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.files import refuse_reference
 
-    refuse_both(results, published)
     for kind in kinds:
         entry_of(figures.KINDS, "figure", kind)
-    folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
+    folder = out or (results[0] / "figures" if results[0].is_dir() else Path("figures"))
     if out is None:
         refuse_reference(folder)
-    if window and (others := {*measures} & {*figures.TRACED} - {"objective", "suboptimality"}):
-        raise UsageError(
-            "--window draws the objective above the lowest, with --measure objective the objective itself: "
-            f"leave out --measure {min(others)}"
-        )
-    if published is not None:
-        cells, runs = matching(printed_cells(published), where), pd.DataFrame()
-    else:
-        runs = read_runs(results, where, mixed_load=mixed_load)
-        cells = cells_of_runs(runs)
+    runs = read_runs(results, where, mixed_load=mixed_load)
+    cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     source = figures.FigureData(cells, runs, measures, axis, window)
     drawings = figures.draw(source, kinds)
+    several = runs.loc[(runs["role"] == "final") & (runs["subproblems"] > 1), "dataset"].unique()
+    if len(several) and "convergence" in (kinds or ["convergence"]):
+        tell(
+            [f"no convergence is drawn of {listed(several)}: traces are of two classes, and these have more"]
+        )
     if not drawings:
         raise UsageError(
             "these results lack the numbers for the figures asked for; `--figure ?` lists the kinds"

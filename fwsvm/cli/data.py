@@ -1,31 +1,37 @@
 """``fwsvm data``: the data sets there are, and their files."""
 
-import json
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fwsvm.cli._help import Summaries
-from fwsvm.cli._lines import tell
-from fwsvm.cli._options import PATH, NearestChoice, json_option, offline_option
+from fwsvm.cli._lines import print_facts, tell
+from fwsvm.cli._options import PATH, offline_option
 from fwsvm.errors import DataError, UsageError, counted
-from fwsvm.papers import PAPERS, by_author
-from fwsvm.plugins import entry_of
 
 if TYPE_CHECKING:
-    from fwsvm.data.lockfile import Entry
+    from fwsvm.data.lockfile import DataSource, Entry, RawFile
+
+#: States of an entry, from the nearest to the farthest.
+STATES = {
+    "ready": "its files are here",
+    "made": "its rows are generated here",
+    "fetch": "`fwsvm data fetch` gets or derives it",
+    "trust": "as fetch; no digest is published, so the first download is recorded",
+    "by hand": "add its files with `fwsvm data add`: no address is known",
+}
+ENTRY = ("name", "title", "classes", "features", "scaling", "made", "stands_for")
+COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state", "yours")
 
 name_argument = click.argument("name")
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
-paper_option = click.option(
-    "--paper", metavar="AUTHOR", help="All data sets of this paper: frandi, nanculef, glasmachers or zhang."
-)
 
 
-def find_entries(names: tuple[str, ...], paper: str | None = None) -> "list[Entry]":
-    """Return the entries named, those of a paper, or all."""
+def find_entries(*names: str) -> "list[Entry]":
+    """Return the entries named, or all."""
     from fwsvm.data import lockfile, unknown_name
 
     lock = lockfile.read()
@@ -34,10 +40,52 @@ def find_entries(names: tuple[str, ...], paper: str | None = None) -> "list[Entr
         if (entry := lock.find(name)) is None:
             raise UsageError(unknown_name(name))
         found.append(entry)
-    if paper:
-        number = entry_of(PAPERS, "paper", by_author(paper)).number
-        found += [e for e in lock.entries.values() if any(number in p.paper for p in e.published)]
     return found or list(lock.entries.values())
+
+
+def entry_record(entry: "Entry") -> dict[str, Any]:
+    """Return a row of the list: shape after the split, state, and what the user's overlay has of the entry."""
+    from fwsvm.data import lockfile
+
+    order = list(STATES)
+    states = [max([order.index(_state(each, file)) for file in each.files] or [1]) for each in entry.sources]
+    rows, test_rows = _shape(entry)
+    return {
+        **{name: getattr(entry, name) for name in ENTRY},
+        "rows": rows,
+        "test_rows": test_rows,
+        "state": order[min(states)],
+        "yours": lockfile.read().overlay.get(entry.name, ""),
+    }
+
+
+def _shape(entry: "Entry") -> tuple[int | None, int | None]:
+    """Return the numbers of training and test rows after the split, from the lock or else from a paper."""
+    from fwsvm.data.synthetic import parse_spec
+
+    for source in entry.sources:
+        if source.generate:
+            made = parse_spec(source.generate)
+            return made.rows, made.test
+        if not all(file.rows for file in source.files):
+            continue
+        train, test = (sum(file.rows or 0 for file in files) for files in (source.train, source.test))
+        if entry.split is None:
+            return train, test
+        drawn = entry.split.train_rows
+        drawn = drawn or train + test - math.ceil((entry.split.test_fraction or 0) * (train + test))
+        return drawn, train + test - drawn
+    no_test = 0 if entry.split is None and not entry.sources[0].test else None
+    return (entry.published[0].m, entry.published[0].t or no_test) if entry.published else (None, no_test)
+
+
+def _state(source: "DataSource", file: "RawFile") -> str:
+    """Return the state of a file, without reading it."""
+    if (file.pinned or file.parents) and source.path(file).is_file():
+        return "ready"
+    if not (file.urls or file.parents):
+        return "by hand"
+    return "fetch" if file.pinned or file.parents else "trust"
 
 
 @click.group(cls=Summaries)
@@ -50,45 +98,43 @@ def data() -> None:
 
 
 @data.command("list")
-@paper_option
-@json_option
-def list_(paper: str | None, *, as_json: bool) -> None:
+def list_() -> None:
     """List all data sets, their sizes, and where each is from."""
-    from fwsvm.cli import _data_text as text
-    from fwsvm.data import lockfile
-    from fwsvm.data.download import FetchOptions
+    records = [entry_record(each) for each in find_entries()]
+    rows = [[name.replace("_", " ") for name in COLUMNS]]
+    rows += [[_cell(record[name]) for name in COLUMNS] for record in records]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:  # numbers to the right
+        numbers = [f"{text:>{width}}" for text, width in zip(row[1:5], widths[1:5], strict=True)]
+        click.echo("  ".join([f"{row[0]:{widths[0]}}", *numbers, f"{row[5]:{widths[5]}}", row[6]]).rstrip())
+    click.echo()
+    for state in sorted({record["state"] for record in records}):
+        click.echo(f"{state + ':':9}{STATES[state]}")
 
-    mirror, overlay = FetchOptions.default().mirror, lockfile.read().overlay
-    found = [text.entry_record(each, mirror, overlay.get(each.name)) for each in find_entries((), paper)]
-    click.echo(json.dumps(found, indent=1) if as_json else "\n".join(text.list_lines(found)))
+
+def _cell(value: Any) -> str:
+    return "?" if value is None else "-" if value == 0 else f"{value:,}" if isinstance(value, int) else value
 
 
 @data.command()
 @name_argument
-@json_option
-def info(name: str, *, as_json: bool) -> None:
+def info(name: str) -> None:
     """Show an entry: task, scaling, shapes, sources, files, digests."""
-    from fwsvm.cli import _data_text as text
-    from fwsvm.data import lockfile
-    from fwsvm.data.download import FetchOptions
+    from msgspec import to_builtins
 
-    (entry,) = find_entries((name,))
-    record = text.full_record(entry, FetchOptions.default().mirror, lockfile.read().overlay)
-    click.echo(json.dumps(record, indent=1) if as_json else text.info_text(record))
+    (entry,) = find_entries(name)
+    facts = entry_record(entry) | to_builtins(entry, str_keys=True)
+    for source, each in zip(entry.sources, facts["sources"], strict=True):
+        each.pop("owner"), each.pop("home", None)
+        each["here"] = [str(path) for path in map(source.path, source.files) if path.is_file()]
+    print_facts(facts)
 
 
 @data.command()
 @names_argument
-@paper_option
 @source_option
 @offline_option
-def fetch(
-    names: tuple[str, ...],
-    paper: str | None,
-    source: str | None,
-    *,
-    offline: bool,
-) -> None:
+def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
     """Fetch data sets into the cache, and verify them.
 
     What is there already is only checked.
@@ -96,16 +142,15 @@ def fetch(
     from fwsvm.cli._progress import Display, fetch_options
     from fwsvm.data.fetching import obtain
 
-    if not names and not paper:
-        raise UsageError("name the data sets to fetch, or a --paper")
-    entries = find_entries(names, paper)
+    if not names:
+        raise UsageError("name the data sets to fetch")
     failed = 0
-    for entry in entries:
+    for entry in find_entries(*names):
         try:
             with Display() as display:
                 got = obtain(entry, source, fetch_options(display, offline=offline))
         except DataError as error:
-            if len(entries) == 1:
+            if len(names) == 1:
                 raise
             failed += 1
             tell([error])
@@ -118,7 +163,7 @@ def fetch(
         files = counted(len(got.files), "file")
         click.echo(f"{entry.name}: {files}, {size:,} bytes, source {got.source.name}, verified")
     if failed:
-        raise DataError(f"{failed} of {len(entries)} data sets are not available")
+        raise DataError(f"{failed} of {len(names)} data sets are not available")
 
 
 @data.command()
@@ -131,7 +176,7 @@ def verify(names: tuple[str, ...]) -> None:
     from fwsvm.data import maintenance
 
     bad = whole = 0
-    for file, state in maintenance.check(find_entries(names)):
+    for file, state in maintenance.check(find_entries(*names)):
         if state == "missing" and not names:
             continue
         click.echo(f"{file}: {state}")
@@ -144,8 +189,7 @@ def verify(names: tuple[str, ...]) -> None:
 
 @data.command()
 @name_argument
-@source_option
-def path(name: str, source: str | None) -> None:
+def path(name: str) -> None:
     """Print where the verified files of NAME lie.
 
     Training files come first, one a line. Nothing is fetched.
@@ -153,7 +197,7 @@ def path(name: str, source: str | None) -> None:
     from fwsvm.data.download import FetchOptions
     from fwsvm.data.fetching import obtain
 
-    got = obtain(find_entries((name,))[0], source, FetchOptions.default(offline=True))
+    got = obtain(find_entries(name)[0], None, FetchOptions.default(offline=True))
     for file in got.source.files:
         click.echo(str(got.files[file.file][0]))
 
@@ -180,14 +224,7 @@ def prune(*, everything: bool, dry_run: bool) -> None:
 @name_argument
 @click.option("--accept", is_flag=True, help="Fetch anew, and record a digest or a shape that differs.")
 @source_option
-@offline_option
-def lock(
-    name: str,
-    source: str | None,
-    *,
-    accept: bool,
-    offline: bool,
-) -> None:
+def lock(name: str, source: str | None, *, accept: bool) -> None:
     """Fetch the files of NAME, and record their digests for you.
 
     The digest of each file is printed beside that in the lock. A digest that is not known yet is recorded; one
@@ -196,11 +233,10 @@ def lock(
     from fwsvm.cli._progress import Display, fetch_options
     from fwsvm.data import recording
 
-    entry = find_entries((name,))[0]
+    (entry,) = find_entries(name)
     chosen = entry.source(source) if source else entry.sources[0]
     with Display() as display:
-        options = fetch_options(display, offline=offline)
-        for line in recording.lock(entry, chosen, options, accept=accept):
+        for line in recording.lock(entry, chosen, fetch_options(display), accept=accept):
             click.echo(line)
 
 
@@ -208,17 +244,10 @@ def lock(
 @name_argument
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @click.option("--test", type=PATH, help="Test rows of a new data set.")
-@click.option("--scaling", type=NearestChoice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
-@click.option("--title", help="Of a new data set.")
+@click.option("--scaling", type=click.Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
 @click.option("--zero-based", is_flag=True, help="The features of a new data set count from 0.")
 def add(
-    name: str,
-    files: tuple[Path, ...],
-    test: Path | None,
-    scaling: str | None,
-    title: str | None,
-    *,
-    zero_based: bool,
+    name: str, files: tuple[Path, ...], test: Path | None, scaling: str | None, *, zero_based: bool
 ) -> None:
     """Take files fetched by hand into the cache, as those of NAME.
 
@@ -231,20 +260,13 @@ def add(
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        notices = recording.add_new(
-            name,
-            files[0],
-            test,
-            scaling=scaling or "none",
-            title=title or name,
-            zero_based=zero_based or None,
-        )
-        tell(notices)
+        zero = zero_based or None
+        tell(recording.add_new(name, files[0], test, scaling=scaling or "none", title=name, zero_based=zero))
         click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
         return
-    if test is not None or scaling or title or zero_based:
+    if test is not None or scaling or zero_based:
         raise UsageError(
-            f"{entry.name} is in the lock already: --test, --scaling, --title and --zero-based are for a new name"
+            f"{entry.name} is in the lock already: --test, --scaling and --zero-based are for a new name"
         )
     for given in files:
         source, file = recording.add(entry, given)
@@ -256,11 +278,8 @@ def add(
 def remove(name: str) -> None:
     """Remove your own entry and digests of NAME from your datasets.lock."""
     from fwsvm.data import lockfile, overlay
-    from fwsvm.files.folders import data_folder
 
     is_entry, pins = overlay.remove(name)
     what = ["the entry"] if is_entry else []
     what += [f"the digests of {counted(pins, 'file')}"] if pins else []
     click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")
-    if (data_folder() / name).is_dir():
-        click.echo(f"its files stay in {data_folder() / name} until `fwsvm data prune`")

@@ -1,6 +1,7 @@
 """``fwsvm grid``: run an experiment from its YAML file."""
 
 import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ import click
 
 from fwsvm.cli._lines import echo, note
 from fwsvm.cli._options import FILE_OR_NAME, FOLDER, offline_option, quiet_option
+from fwsvm.cli._results import columns, conditions_option
 from fwsvm.errors import UsageError, counted
 from fwsvm.phases import Phase
 from fwsvm.settings import MOST_THREADS
@@ -16,7 +18,6 @@ from fwsvm.settings import MOST_THREADS
 if TYPE_CHECKING:
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import DataSpec, Experiment
-    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.samples import DataInfo
     from fwsvm.experiments.store import ReusableRun
 
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("config", type=FILE_OR_NAME, required=False)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
-@click.option(
-    "--only",
-    "conditions",
-    multiple=True,
-    metavar="COLUMN=VALUE,...",
-    help="Only these runs, such as method=swap,dataset=a5a or dataset=w*; may be repeated.",
+@conditions_option(
+    "--only", "Only these runs, such as method=swap,dataset=a5a or dataset=w*; may be repeated."
 )
 @click.option(
     "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
@@ -74,7 +71,7 @@ if TYPE_CHECKING:
 )
 def grid(
     config: str | None,
-    conditions: tuple[str, ...],
+    only: list[str],
     profile: str | None,
     out: Path | None,
     lenders: tuple[Path, ...],
@@ -100,6 +97,7 @@ def grid(
     """
     from fwsvm.experiments import config as configs
     from fwsvm.experiments import shipped
+    from fwsvm.experiments.executors import Inline, Workers
     from fwsvm.experiments.run import Resources
     from fwsvm.experiments.store import reusable_runs
 
@@ -115,8 +113,8 @@ def grid(
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     experiment = configs.load(shipped.config_file(Path(config)), profile)
-    if conditions:
-        experiment = experiment.only(conditions)
+    if only:
+        experiment = experiment.only(only)
     folder = out or Path("results") / experiment.name
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)
@@ -125,15 +123,20 @@ def grid(
     if dry_run:
         _list(experiment, folder, reusable, force=how["force"])
         return
-    resources = Resources(threads, cache_mib, offline=offline)
-    asked = " ".join([config, *(f"--only {condition}" for condition in conditions)])
-    executor = _executor(resources, workers or experiment.workers, scheduler)
+    resources, count = Resources(threads, cache_mib, offline=offline), workers or experiment.workers
+    executor: Executor = Workers(count, resources) if count > 1 else Inline(resources)
+    if scheduler is not None:
+        from fwsvm.experiments.cluster_executor import ClusterExecutor
+
+        executor = ClusterExecutor(scheduler, resources)
+    part = "".join(f", only {condition}" for condition in only)
+    part += f", profile {experiment.profile}" if experiment.profile else ""
     try:
         known = _load_all(experiment, offline=offline)
-        code = _run(experiment, known, folder, executor, asked, reusable, **how)
+        code = _run(experiment, known, folder, executor, (config, part), reusable, **how)
     finally:
         executor.close()
-    click.get_current_context().exit(code)
+    sys.exit(code)
 
 
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
@@ -161,28 +164,18 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
     return known
 
 
-def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "Executor":
-    from fwsvm.experiments.executors import Inline, Workers
-
-    if scheduler is not None:
-        from fwsvm.experiments.cluster_executor import ClusterExecutor
-
-        return ClusterExecutor(scheduler, resources)
-    return Workers(workers, resources) if workers > 1 else Inline(resources)
-
-
 def _run(
     experiment: "Experiment",
     known: "dict[DataSpec, DataInfo]",
     folder: Path,
     executor: "Executor",
-    asked: str,
+    asked: tuple[str, str],
     reusable: "Mapping[str, ReusableRun]",
     *,
     force: bool,
     fail_fast: bool,
 ) -> int:
-    """Run what is missing, print the table, and return the exit code."""
+    """Run what is missing, print the table, and return the exit code; ``asked`` are the file and which part of it."""
     from fwsvm.analysis.summary import summary
     from fwsvm.cli._progress import RunsDisplay
     from fwsvm.experiments.plan import describe, planned_runs
@@ -191,12 +184,11 @@ def _run(
 
     with ResultsStore(folder) as store:
         planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
-        profile = f", profile {experiment.profile}" if experiment.profile else ""
-        store.write_config(experiment.resolved, f"{asked}{profile}")
-        store.log("start", config=asked, profile=experiment.profile, runs=len(planned))
+        store.write_config(experiment.resolved, "".join(asked))
+        store.log("start", config="".join(asked), profile=experiment.profile, runs=len(planned))
         work = [run for run in planned if run.state != "missing"]
         done = len(work) - sum(run.is_left for run in work)
-        notices = [*store.notices, f"{experiment.name}{profile}: {describe(planned)}"]
+        notices = [*store.notices, f"{experiment.name}{asked[1]}: {describe(planned)}"]
         if executor.slots > 1:
             notices.append(
                 f"{executor.slots} runs beside each other for the search; reported runs go one by one"
@@ -207,7 +199,7 @@ def _run(
             runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
             runner.run()
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
-        click.echo(summary(folder, {cell.run_id for cell in runner.finals}), nl=False)
+        click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
         note(f"{store.runs}: {ended or 'nothing'}")
     if runner.interrupted:
@@ -229,7 +221,6 @@ def _list(
     known = {data: info_of_rows(data, rows.values()) for data in experiment.datasets}
     planned = planned_runs(experiment, known, rows)
     for run in planned:
-        identity = run.cell.run_id if known[run.cell.data].fingerprint and run.state != "open" else "-" * 16
         state = "open: parameters to be chosen" if run.state == "open" else run.state
-        echo(f"{identity}  {run.cell.label}  {state}", 18)
+        echo(f"{run.cell.label}  {state}", 2)
     echo(describe(planned), 2, err=True)

@@ -1,9 +1,8 @@
 """``fwsvm predict``: labels for rows from a model file."""
 
-import json
+import contextlib
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from fwsvm.cli._lines import note, tell
 from fwsvm.cli._options import (
     PATH,
     data_argument,
-    json_option,
     label_option,
     probability_option,
     quiet_option,
@@ -23,7 +21,6 @@ from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
 from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
-from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
@@ -37,10 +34,6 @@ if TYPE_CHECKING:
 @click.argument("output", type=PATH, required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @probability_option("Write the classes' probabilities after the most probable label.")
-@json_option
-@click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
-)
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -57,12 +50,10 @@ def predict(
     model: Path,
     data: str,
     output: Path | None,
-    threads: int | None,
     scheduler: str | None,
     *,
     decision: bool,
     probability: bool,
-    as_json: bool,
     label: str | None,
     zero_based: bool | None,
 ) -> None:
@@ -92,15 +83,10 @@ def predict(
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
-    if threads is not None and scheduler is not None:
-        raise UsageError(
-            "--threads are of this computer, and --scheduler has others compute; leave out one of them"
-        )
     refuse_overwriting([model, data], [output])
     refuse_no_folder(output, "OUTPUT")
     with Display() as display:
         display.enter(Phase.LOAD)
-        begun = time.perf_counter()
         if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
             order = f"the model comes first: fwsvm predict {data} {model}"
             raise UsageError(f"{data} is a model and {model} is none; {order}")
@@ -108,59 +94,27 @@ def predict(
         given = takes_kernel_values(machine)  # index 0 is the number of the row
         expected = machine.features if zero_based is None and machine.zero_based else None
         zero_based = given or (machine.zero_based if zero_based is None else zero_based)
-        used, loaded = 1 if scheduler else threads or usable_threads(), time.perf_counter() - begun
-        notices: tuple[str, ...] = ()
         if scheduler is not None:
             predicted = prediction.predict_on_cluster(
                 scheduler, machine, data, decision=decision, probability=probability, zero_based=zero_based
             )
-        elif (
-            given or (pieces := inputs.unseen_pieces(data, zero_based=zero_based, features=expected)) is None
-        ):
-            rows, notices = _load(data, machine, model, expected, label=label, zero_based=zero_based)
-            loaded = time.perf_counter() - begun
-            predicted = prediction.predict(machine, rows, used, probability=probability)
-        else:  # reading and predicting take turns
+        else:
+            pieces = None
+            if not given:  # of a large file: reading and predicting take turns
+                pieces = inputs.unseen_pieces(data, zero_based=zero_based, features=expected)
+            pieces = pieces or iter([_load(data, machine, model, expected, label, zero_based=zero_based)])
             predicted = prediction.predict_pieces(
-                machine, pieces, data, used, probability=probability, decision=decision
+                machine, pieces, data, usable_threads(), probability=probability, decision=decision
             )
-    _tell(predicted, notices, machine.features)
-    columns = prediction.decision_columns(machine)
-    if decision and not as_json:
-        note(f"decision values: {', '.join(columns)}")
-    if output is not None:
-        with replacing(output, WriteError) as stream:
-            stream.writelines(lines_of(predicted, machine.classes, decision=decision))
-    elif not as_json:
-        sys.stdout.writelines(lines_of(predicted, machine.classes, decision=decision))
-    record = {
-        "model": str(model),
-        "dataset": data,
-        "rows": len(predicted.labels),
-        "features": machine.features,
-        "classes": machine.classes,
-        "test_accuracy": predicted.accuracy,
-        "scaling": machine.ranges.interval if machine.ranges else "none",
-        "ignored_nonzeros": predicted.ignored,
-        "rows_far_outside": predicted.far,
-        "load_seconds": loaded,
-        "compile_seconds": predicted.compile_seconds,
-        "predict_seconds": predicted.seconds,
-        "threads": used,
-        "output": str(output) if output else None,
-        **({} if output else {"labels": predicted.labels}),
-        **({"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}),
-    }
-    if predicted.probabilities is not None:
-        record["probabilities"] = predicted.probabilities.tolist()
-    if as_json:
-        click.echo(json.dumps(record))
+    _tell(predicted, machine.features)
+    if decision:
+        note(f"decision values: {', '.join(prediction.decision_columns(machine))}")
+    with replacing(output, WriteError) if output else contextlib.nullcontext(sys.stdout) as stream:
+        stream.writelines(lines_of(predicted, machine.classes, decision=decision))
 
 
-def _tell(predicted: "Prediction", notices: Iterable[str], features: int) -> None:
+def _tell(predicted: "Prediction", features: int) -> None:
     """Print what was read, what was ignored and how many labels are right on stderr."""
-    for notice in notices:
-        note(f"fwsvm: {notice}")
     if predicted.ignored:
         why = f"the model was trained on {counted(features, 'feature')}"
         tell([f"{counted(predicted.ignored, 'non-zero')} ignored: {why}"])
@@ -176,8 +130,8 @@ def _load(
     machine: "KernelModel | LinearModel",
     model: Path,
     expected: int | None,
-    *,
     label: str | None,
+    *,
     zero_based: bool | None,
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
     """Return the rows to predict, and notices on them."""

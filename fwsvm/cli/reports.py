@@ -8,7 +8,7 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli._lines import echo, tell
-from fwsvm.cli._options import FILE, FOLDER, PATH, NearestChoice
+from fwsvm.cli._options import FILE, FOLDER, PATH
 from fwsvm.cli._results import (
     emit,
     emit_tables,
@@ -20,7 +20,7 @@ from fwsvm.cli._results import (
     text_options,
     where_option,
 )
-from fwsvm.errors import UsageError, counted, listed
+from fwsvm.errors import counted, listed
 
 
 @click.command()
@@ -31,12 +31,10 @@ from fwsvm.errors import UsageError, counted, listed
     metavar="NAME",
     help="Only claims whose names begin so: frandi, nanculef-web ...; may be repeated.",
 )
-@click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
 @text_options("terminal", "markdown", "csv")
 def claims(
     results: tuple[Path, ...],
     only: tuple[str, ...],
-    brief: bool,
     form: str,
     mixed_load: bool,
     where: tuple[str, ...],
@@ -51,17 +49,12 @@ def claims(
     from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.analysis.claims import evaluate, show
 
-    if brief and form != "terminal":
-        raise UsageError(f"--summary is a sentence: leave out --format {form}")
     if not results:
         refuse_where(where)
     cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load, out=out)) if results else None
     verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
-    if brief and out is None:
-        echo(show.summary(verdicts), 0)
-    else:
-        emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)
+    emit(show.render(verdicts, form, notes), out)
 
 
 @click.command()
@@ -98,7 +91,7 @@ def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where:
     "--measure",
     "measures",
     multiple=True,
-    type=NearestChoice(["accuracy", "time"]),
+    type=click.Choice(["accuracy", "time"]),
     help="Compare only this; may be repeated [default: both].",
 )
 @text_options("terminal", "markdown", "latex", "csv")

@@ -20,7 +20,7 @@ from fwsvm.cli._options import (
 )
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
-from fwsvm.settings import DATA, OUTPUT, with_options
+from fwsvm.settings import DATA, OUTPUT
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
@@ -96,8 +96,6 @@ def train(
         text.print_result(say, result, row)
         if as_json:
             click.echo(json.dumps(json_values(row)))
-    if result.message != Status.CONVERGED.sentence:
-        tell([with_options(result.message)])
     tell(failures[:-1])
     if failures:
         raise failures[-1]
@@ -140,21 +138,19 @@ def _with_probabilities(
 
 def _write(model: Path | None, trace: Path | None, result: "Result", row: "Row") -> list[FwsvmError]:
     """Write model and trace; return the errors, printed after the result: hours of training may stand behind it."""
+    from fwsvm.experiments.store import write_trace
+
     failures: list[FwsvmError] = []
     try:
         if model is not None:
             write_model(model, result, row)
     except ModelError as error:
         failures.append(error)
-    if trace is None:
-        return failures
-    from fwsvm.experiments.store import write_trace
-
     try:
-        write_trace(trace, result.trace)
+        if trace is not None:
+            write_trace(trace, result.trace)
     except WriteError as error:
-        return [*failures, error]
-    if (count := result.subproblems) > 1:
-        why = f"a trace is of one problem, and more than two classes make several ({count:,} here)"
-        tell([f"{trace} has no points: {why}; train on rows of two classes"])
+        failures.append(error)
+    if trace is not None and result.subproblems > 1:
+        tell([f"{trace} has no points: a trace is of one problem, and these are {result.subproblems:,}"])
     return failures

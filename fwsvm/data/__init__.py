@@ -73,9 +73,10 @@ def load(
     Raises
     ------
     UsageError
-        No such name; the sentence lists the nearest names.
+        An option that the data does not have.
     DataError
-        A file that is not available, not readable, or not what the lock says.
+        No such file or name (the sentence lists the nearest names), or a file that is not available, not readable, or
+        not what the lock says.
     """
     import time
     from dataclasses import replace
@@ -95,7 +96,7 @@ def load(
     if not (is_file or is_synthetic or entry):
         if path.exists() or "/" in name:
             raise DataError(_no_file(path))
-        raise UsageError(unknown_name(name))
+        raise DataError(unknown_name(name))
     for option, fits, said in (
         (source, entry, "only a data set of datasets.lock has sources to choose from"),
         (zero_based, is_file, "zero-based indices are for files given by their path"),

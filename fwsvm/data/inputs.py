@@ -18,7 +18,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
-from fwsvm.errors import UsageError
+from fwsvm.errors import DataError, UsageError
 
 Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 
@@ -52,9 +52,9 @@ def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
     Raises
     ------
     UsageError
-        The data set has no such files, or there is no data set of that name.
+        The data set has no such files.
     DataError
-        The files are not available.
+        There is no such file or data set, or the files are not available.
     """
     name = str(name_or_path)
     is_made = name.startswith("synthetic:")
@@ -65,7 +65,7 @@ def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
             return tuple(dict.fromkeys(files[file.file][0] for file in source.train))
     elif not is_made:
         if not Path(name).exists() and "/" not in name:
-            raise UsageError(data.unknown_name(name))
+            raise DataError(data.unknown_name(name))
         return (Path(name),)
     raise UsageError(
         f"{name}: its rows are in no file in LIBSVM's format; `fwsvm subset {name} ROWS FILE` writes them to one"

@@ -40,7 +40,7 @@ class ScaledText(NamedTuple):
     before: int
 
 
-def scaled_text(X: RowMatrix, given: Labels, ranges: scaling.Ranges, digits: int) -> Iterator[ScaledText]:
+def scaled_text(X: RowMatrix, given: Labels, ranges: scaling.Ranges) -> Iterator[ScaledText]:
     """Yield consecutive scaled rows, as svm-scale writes them.
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
@@ -52,7 +52,7 @@ def scaled_text(X: RowMatrix, given: Labels, ranges: scaling.Ranges, digits: int
         part = csr_array(in_memory(X, some))
         wide = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], n))
         done, before = csr_array(scaling.apply(wide, ranges)), part.nnz
-        for text in svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.{digits}g}"):
+        for text in svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.6g}"):
             yield ScaledText(text, text.count(":"), before)
             before = 0
 

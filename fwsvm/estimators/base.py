@@ -24,7 +24,7 @@ from fwsvm.kernels.rows import canonical
 from fwsvm.problems.features import prepared, scaling_warning
 from fwsvm.problems.machines import refuse_undecided
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
-from fwsvm.validation import check_labels, label_keys, refuse_masked
+from fwsvm.validation import check_labels, label_keys
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
@@ -57,7 +57,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _decision(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         with value_errors():
-            refuse_masked("rows", X)
             rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             ready = prepared(self.result_.model, self._rows_to_predict(canonical(rows)))
             for notice in ready.notices:
@@ -71,10 +70,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         with value_errors():
             X, y = self._validated(X, y)
             classes, codes = np.unique(y, return_inverse=True)
-            if len(classes) == 2:
-                codes = 1 - codes
+            codes = 1 - codes if len(classes) == 2 else codes
             if sample_weight is not None:
-                refuse_masked("sample_weight", sample_weight)
                 sample_weight = _check_sample_weight(
                     sample_weight, X, dtype=np.float64, ensure_non_negative=True
                 )
@@ -101,15 +98,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _refuse_other_method(self) -> None:
         problem = FAMILIES[self.family].problem
-        method = METHODS.get(self.method) if isinstance(self.method, str) else None
-        if method is not None and FAMILIES[method.family].problem != problem:
-            known = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
+        known = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
+        if self.method in METHODS and self.method not in known:
             raise ValueError(f"{type(self).__name__} has the methods {', '.join(known)}, not {self.method}")
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, np.ndarray]:
         """Return rows, float64 of shape (m, n) or CSR, and labels (m,)."""
-        refuse_masked("labels", y)
-        refuse_masked("rows", X)
         how = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "force_writeable": True}
         X, y = validate_data(self, X, y, reset=reset, **how)
         check_classification_targets(check_labels(y))
@@ -121,9 +115,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if not isinstance(given, Mapping):
             return given
         names = dict(zip(in_our_order(classes).tolist(), class_names(classes), strict=True))
-        if all(label in given for label in names):  # the rows may be a part of some that have more classes
-            return {name: given[label] for label, name in names.items()}
-        return {names.get(label, label): weight for label, weight in given.items()}
+        # the rows may be a part of some that have more classes
+        known = given.keys() & names.keys() if names.keys() <= given.keys() else given.keys()
+        return {names.get(label, label): given[label] for label in known}
 
     def _training_rows(self, X: Any) -> Any:
         """Return what the model is trained on: the rows X (m, n), or kernel values of them."""
@@ -146,12 +140,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
         """Return the rows scaled, and the ranges of those whose weight is not 0."""
         if self.scale is None:
-            name = getattr(self, "kernel", FAMILIES[self.family].default_kernel)
-            known = KERNELS.get(name) if isinstance(name, str) else None
-            if known is not None and (said := scaling_warning(X, known, 'scale="[0,1]"')):
+            kernel = KERNELS.get(getattr(self, "kernel", FAMILIES[self.family].default_kernel))
+            if kernel is not None and (said := scaling_warning(X, kernel, 'scale="[0,1]"')):
                 warnings.warn(said, stacklevel=callers_level())
             return X, None
-        if not isinstance(self.scale, str) or self.scale not in scaling.TARGETS:
+        if self.scale not in scaling.TARGETS:
             raise ValueError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {shown(self.scale)}")
         ranges = scaling.fit(X, self.scale, None if weights is None else weights > 0)
         return scaling.apply(X, ranges), ranges

@@ -11,7 +11,6 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from fwsvm import scaling
-from fwsvm._memory import require
 from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import parameters
 from fwsvm.estimators.base import NOT_CONVERGED, Classifier, describe_end, in_our_order
@@ -30,13 +29,6 @@ NAMES = (
     "C method kernel gamma width_rule degree coef0 stop tol max_iter time_limit decision_function_shape cache_size "
     "n_jobs random_state parameters scale kernel_parameters probability"
 )
-
-
-def _gives_probabilities(estimator: Any) -> bool:
-    """Return whether probabilities were asked for; raise `AttributeError` if not, as `available_if` expects."""
-    if not estimator.probability:
-        raise AttributeError(f"{type(estimator).__name__} gives probabilities with probability=True only")
-    return True
 
 
 class KernelClassifier(Classifier):
@@ -65,10 +57,9 @@ class KernelClassifier(Classifier):
         K = len(self.classes_)
         if K == 2 or self.decision_function_shape == "ovo":
             return decision
-        votes: np.ndarray = _ovr_decision_function(decision <= 0, -decision, K)
-        return votes
+        return np.asarray(_ovr_decision_function(decision <= 0, -decision, K))
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of ``classes_`` for the rows of X (t, n), shape (t, K); with ``probability=True``.
 
@@ -83,11 +74,10 @@ class KernelClassifier(Classifier):
         found = probabilities(decision, sigmoids, len(self.classes_))
         return found[:, ::-1] if len(self.classes_) == 2 else found
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`."""
-        logarithms: np.ndarray = np.log(self.predict_proba(X))
-        return logarithms
+        return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -129,12 +119,8 @@ class KernelClassifier(Classifier):
         return super()._fit(X, y, sample_weight)
 
     @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
-
-    @property
     def _takes_kernel_values(self) -> bool:
-        return callable(self.kernel) or self._is_precomputed
+        return callable(self.kernel) or self.kernel == PRECOMPUTED
 
     def _training_rows(self, X: Any) -> Any:
         self._fit_rows = X if callable(self.kernel) else None
@@ -170,17 +156,16 @@ class KernelClassifier(Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         return tags
 
 
 def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
     """Return kernel(X, Z), float64 of shape (t, m), of rows X (t, n) and Z (m, n).
 
-    `UsageError` if the matrix does not fit in memory, and if the function returns something else.
+    `ValueError` if the function returns something else.
     """
     shape = (X.shape[0], Z.shape[0])
-    require(8 * shape[0] * shape[1], f"a kernel matrix of shape {shape}", "take fewer rows")
     found = as_numbers("the values of the kernel function", kernel(X, Z))
     if found.shape != shape or not np.isfinite(found).all():
         raise ValueError(

@@ -27,16 +27,13 @@ def limit(given: Any) -> Any:
 
 def threads(n_jobs: Any) -> int:
     """Return the number of threads for n_jobs, as in joblib."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
     return 1 if n_jobs == 1 else int(effective_n_jobs(n_jobs))
 
 
 def seed(random_state: Any) -> int:
     """Return the seed of a random_state: a number, a generator to draw it from, or None."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    is_number = isinstance(random_state, Integral)
+    return int(random_state if is_number else check_random_state(random_state).randint(2**31 - 1))
 
 
 def gamma(given: Any, X: Any) -> Any:

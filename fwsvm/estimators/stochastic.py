@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from fwsvm.errors import shown
 from fwsvm.estimators.base import class_names, in_our_order, value_errors
@@ -54,23 +54,15 @@ class StochasticSVC(KernelClassifier):
                 "partial_fit does not know later rows: name a kernel of rows, such as rbf, scale the rows before, and "
                 "leave out scale and probability"
             )
-        first = not hasattr(self, "classes_")
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit")
-        known = self.classes_ if classes is None else unique_labels(classes)
-        if not first and not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"classes are {_listed(known)}, but were {_listed(self.classes_)} in the first call"
-            )
+        _check_partial_fit_first_call(self, classes)
+        first, known = not hasattr(self, "result_"), self.classes_
         if len(known) < 2:
             raise ValueError("there is one class only; a classifier needs rows of two")
         with value_errors():
             X, y = self._validated(X, y, reset=first)
-            codes = np.searchsorted(known, y).clip(max=len(known) - 1)
-            if (strange := known[codes] != y).any():
-                raise ValueError(
-                    f"the label {shown(y[strange].tolist()[0])} is none of the classes {_listed(known)}"
-                )
+            if len(strange := np.setdiff1d(y, known)):
+                raise ValueError(f"the label {shown(strange.tolist()[0])} is not among the classes")
+            codes = np.searchsorted(known, y)
             settings = Settings(**self._settings(X))
             if first:
                 begun = before_portions(X, class_names(known), settings)
@@ -86,15 +78,10 @@ class StochasticSVC(KernelClassifier):
     def _begun(self) -> Result:
         """Return the result that a portion goes on from."""
         result: Result = self.result_
-        kernel = result.settings["kernel"]
-        if result.model.ranges is not None or kernel.partition("(")[0] != self.kernel:
-            raise ValueError(
-                f"the model was fitted with other settings (kernel {kernel}, scaled rows or probabilities), which "
-                "partial_fit cannot go on with: call fit again"
-            )
-        return (
-            result if self.lam is None else replace(result, settings={**result.settings, "lambda": self.lam})
-        )
+        if result.model.ranges is not None or result.settings["kernel"].partition("(")[0] != self.kernel:
+            raise ValueError("the model was fitted with another kernel or with scaled rows: call fit again")
+        lam = {} if self.lam is None else {"lambda": self.lam}
+        return replace(result, settings={**result.settings, **lam})
 
     def _solve(
         self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
@@ -105,7 +92,3 @@ class StochasticSVC(KernelClassifier):
     def _settings(self, X: Any) -> dict[str, Any]:
         given = super()._settings(X)
         return given if self.lam is None else given | {"C": None, "lambda_": self.lam}
-
-
-def _listed(labels: np.ndarray) -> str:
-    return ", ".join(map(shown, labels.tolist()[:10])) + (", ..." if len(labels) > 10 else "")

@@ -163,6 +163,8 @@ def _predict_partition(
 
 def joined(parts: Sequence[Prediction], data: str) -> Prediction:
     """Return the predictions of all rows; DataError where only some have labels."""
+    if len(parts) == 1:
+        return parts[0]
     correct = [part.correct for part in parts if part.correct is not None]
     if correct and len(correct) < len(parts):
         raise DataError(f"{data}: some rows have labels and others have none")

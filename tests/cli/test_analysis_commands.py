@@ -98,7 +98,7 @@ def test_claims_on_results_and_on_printed_numbers_alone(folder):
     assert ours.exit_code == 0
     assert "REPRODUCED      frandi-web-faster" in ours.output
     assert "does not hold in the printed" in ours.output
-    alone = run("claims", "--summary", "--only", "frandi-web")
+    alone = run("claims", "--only", "frandi-web")
     assert "5 not run" in alone.output
     assert run("claims", "--only", "005").exit_code == 2
 
@@ -150,11 +150,25 @@ def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     assert "there is no figure 'nope'; the figures are" in run("plot", reference, "--figure", "nope").stderr
 
 
-def test_measures_over_a_baseline_are_drawn_and_not_tested(folder, tmp_path):
-    measure = "speedup"
-    assert run("plot", folder, "--measure", measure, "-o", tmp_path).exit_code == 0
-    drawn = {path.stem for path in tmp_path.iterdir()}
-    assert f"series-{measure}" in drawn
-    refused = run("stats", folder, "--design", "pairs", "--measure", measure)
-    assert refused.exit_code == 2
-    assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is relative to a baseline")
+def test_measures_over_a_baseline_are_drawn(folder, tmp_path):
+    assert run("plot", folder, "--measure", "speedup", "-o", tmp_path).exit_code == 0
+    assert (tmp_path / "series-speedup.png").exists()
+
+
+def test_conditions_are_written_alike_for_runs_to_make_and_rows_to_read(tmp_path):
+    rows = [row(dataset=d, method=m, C=C) for d in ("a1a", "a2a") for m in ("fw", "mfw") for C in (1, 2)]
+    folder = write(tmp_path, rows)
+    told = run("table", folder, "-l", "accuracy", "--where", "method=m*,C=2", "--where", "dataset=a2a").output
+    assert "C 2" in told
+    assert [name in told for name in ("a1a", "a2a", "MFW")] == [False, True, True]
+
+
+def test_runs_that_cannot_be_compared_say_what_differs(tmp_path):
+    old, new = (write(tmp_path / str(tol), [row(dataset="a1a", tolerance=tol)]) for tol in (0.1, 0.01))
+    said = run("compare", old, new).stderr
+    assert said == "fwsvm: no run is in both results: tolerance is 0.1 in the first, 0.01 in the second\n"
+
+
+def test_a_plot_says_of_which_data_it_draws_no_convergence(tmp_path):
+    folder = write(tmp_path, [row(dataset="usps", method=m, subproblems=45) for m in ("fw", "mfw")])
+    assert "no convergence is drawn of usps" in run("plot", folder, "-o", tmp_path / "figures").stderr

@@ -15,7 +15,7 @@ from tests.cli.running import run
 
 
 def row_of(*arguments: str) -> dict:
-    done = run("train", "--json", "--offline", *arguments)
+    done = run("train", "--json", *arguments)
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -38,8 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_step_is_said_and_the_last_line_makes_the_same_model(folder):
     told = done("easy", "train.svm", "test.svm", "--model", "first").stdout
     titles = re.findall(r"^(\w+)  ", told, re.MULTILINE)
-    assert titles == ["rows", "scale", "choose", "train", "test", "save", "repeat"]
-    said = float(re.search(r"([\d.]+)% of the 269 test rows are", told)[1])
+    assert (titles[:3], titles[-2:]) == (["scale", "choose", "data"], ["model", "repeat"])
+    said = float(re.search(r", test ([\d.]+)%", told)[1])
     assert said > 95
     predicted = done("predict", "first", "test.svm", "labels")
     assert float(re.search(r"Accuracy = ([\d.]+)%", predicted.stderr)[1]) == pytest.approx(said, abs=0.01)
@@ -48,41 +48,32 @@ def test_each_step_is_said_and_the_last_line_makes_the_same_model(folder):
     first, second = model_files.read("first"), model_files.read("second")
     assert first.kernel == second.kernel
     np.testing.assert_array_equal(first.coefficients, second.coefficients)
+    assert done("easy", "--quiet", "train.svm").output == ""
 
 
-def test_other_kernels_columns_of_labels_and_zero_based_files(folder):
-    rows = np.random.default_rng(0).normal(size=(60, 3))
-    labels = np.where(rows[:, 0] > 0, "up", "down")
-    lines = [f"{label},{x},{y},{z}" for label, (x, y, z) in zip(labels, rows, strict=True)]
-    (folder / "a.csv").write_text("\n".join(["way,x,y,z", *lines]) + "\n")
-    assert "classes " in done("easy", "--label", "way", "--kernel", "laplacian", "a.csv").stdout
+def test_labels_of_a_table_have_a_column(folder):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    lines = [f"{'up' if x > 0 else 'down'},{x},{y}" for x, y in rows]
+    (folder / "a.csv").write_text("\n".join(["way,x,y", *lines]) + "\n")
+    assert "--label way" in done("easy", "--label", "way", "a.csv").stdout.splitlines()[-1]
     assert set(model_files.read("a.csv.model").classes) == {"up", "down"}
-    (folder / "zero.svm").write_text("".join(f"{1 + (x > 0)} {0}:{x} 2:{y}\n" for x, y, _ in rows))
-    told = done("easy", "--zero-based", "--kernel", "linear", "zero.svm").stdout
-    assert "60 of 3 features" in told
-    assert "gamma" not in told
-    assert model_files.read("zero.svm.model").zero_based
-    assert done("easy", "--quiet", "zero.svm").output == ""
-    assert "use cv and train" in done("easy", "--kernel", "precomputed", "zero.svm", code=2).stderr
 
 
-def test_a_time_limit_leaves_a_model_by_nested_and_says_what_it_cut(folder):
-    told = done("easy", "train.svm", "test.svm", "--time-limit", "1e-9").stdout
-    assert "The time limit came before any C was tried on all folds, so C is 1" in told
-    assert (folder / "train.svm.model").exists()
+def test_a_time_limit_leaves_a_model_by_nested_and_says_what_it_cut(folder, monkeypatch):
     told = done("easy", "synthetic:checkerboard?rows=20000&test=0", "--time-limit", "2").stdout
-    assert "fwsvm train --method nested" in told
+    assert "fwsvm train -m nested" in told
+    monkeypatch.setattr("fwsvm.cli.easy.SEARCH_SHARE", 1e-9)
+    told = done("easy", "train.svm", "test.svm", "--time-limit", "9").stdout
+    assert "no time to try any C on all folds: C is 1" in told
+    assert (folder / "train.svm.model").exists()
 
 
 def test_what_is_wrong_with_files_is_said(folder):
     assert "would be overwritten" in done("easy", "train.svm", "--model", "train.svm", code=2).stderr
-    assert "says nothing about other rows" in done("easy", "train.svm", "train.svm").stderr
     (folder / "bad.svm").write_text("1 1:2\n-1 2:x\n")
     assert "bad.svm:2" in done("easy", "bad.svm", code=3).stderr
     (folder / "few.svm").write_text("1 1:2\n" + "-1 1:3\n" * 5)
-    told = done("easy", "few.svm", code=3)
-    assert "class 1 has too few rows" in told.stderr
-    assert "Results for class 1 are uncertain" in told.stdout
+    assert "class 1 has too few rows" in done("easy", "few.svm", code=3).stderr
 
 
 def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder):
@@ -93,7 +84,7 @@ def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder):
     (folder / "signed").write_text(rows.replace("1:1", "1:-9"))
     assert "some negative, stay as they are" in done("easy", "signed").stdout
     assert not (folder / "signed.model.range").exists()
-    assert "Each feature to [0,1]" in done("easy", "train.svm").stdout
+    assert "each feature to [0,1]" in done("easy", "train.svm").stdout
     assert (folder / "train.svm.model.range").exists()
 
 
@@ -109,14 +100,8 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     assert found.best.accuracy == max(one.accuracy for one in found.tried)
 
 
-@pytest.mark.parametrize(
-    ("name", "calls", "said"),
-    [
-        ("decisions", 1, "interrupted while C and gamma were chosen, nothing was written"),
-        ("accuracy", 0, "train.svm.model is the model as it was then"),
-    ],
-)
-def test_an_interrupt_says_what_was_done(folder, monkeypatch, name, calls, said):
+@pytest.mark.parametrize(("name", "calls"), [("decisions", 1), ("accuracy", 0)])
+def test_an_interrupt_leaves_the_model_that_was_trained(folder, monkeypatch, name, calls):
     real, made = getattr(runs, name), []
 
     def pressed(*given: object, **named: object) -> object:
@@ -126,5 +111,5 @@ def test_an_interrupt_says_what_was_done(folder, monkeypatch, name, calls, said)
         return real(*given, **named)
 
     monkeypatch.setattr(runs, name, pressed)
-    assert said in done("easy", "train.svm", code=130).stderr
+    assert "nterrupted" in done("easy", "train.svm", code=130).stderr
     assert (folder / "train.svm.model").exists() == (name == "accuracy")

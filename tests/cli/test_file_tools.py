@@ -1,11 +1,11 @@
 """``fwsvm scale``, ``check``, ``subset`` and ``summary`` against what LIBSVM's own tools do."""
 
-import json
 import math
 from collections import Counter
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -76,23 +76,23 @@ def as_text(rows, number=repr):
 
 
 @IN_TMP
-@given(train=ROWS, test=ROWS, interval=INTERVALS, digits=st.sampled_from([6, 17]))
-def test_scale_does_what_svm_scale_s_source_says(tmp_path, train, test, interval, digits):
+@given(train=ROWS, test=ROWS, interval=INTERVALS)
+def test_scale_does_what_svm_scale_s_source_says(tmp_path, train, test, interval):
     lower, upper = interval
     (tmp_path / "train").write_text(as_text(train))
     (tmp_path / "test").write_text(as_text(test))
     saved = tmp_path / "ranges"
-    made = done("scale", "-l", lower, "-u", upper, "-s", saved, "--digits", digits, tmp_path / "train")
+    made = done("scale", "-l", lower, "-u", upper, "-s", saved, tmp_path / "train")
     scaled, known = naive_scale(train, lower, upper)
-    assert made.stdout == as_text(scaled, lambda v: f"{v:.{digits}g}")
+    assert made.stdout == as_text(scaled, lambda v: f"{v:.6g}")
     assert saved.read_text().split("\n") == [
         "x",
         f"{lower:.17g} {upper:.17g}",
         *(f"{j} {low:.17g} {high:.17g}" for j, (low, high) in known.items()),
         "",
     ]
-    made = done("scale", "-r", saved, "--digits", digits, tmp_path / "test")
-    assert made.stdout == as_text(naive_scale(test, lower, upper, known)[0], lambda v: f"{v:.{digits}g}")
+    made = done("scale", "-r", saved, tmp_path / "test")
+    assert made.stdout == as_text(naive_scale(test, lower, upper, known)[0], lambda v: f"{v:.6g}")
 
 
 def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
@@ -108,9 +108,9 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
 @pytest.mark.parametrize(
     ("arguments", "exits", "why"),
     [
-        (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
-        (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
-        (["-l", "-1", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
+        (["-l", "1", "-u", "1"], 2, "the lower below the upper"),
+        (["-l", "nan"], 2, "must be finite numbers"),
+        *((f"{words} -r b".split(), 2, "leave out -l, -u and -s") for words in ("-s a", "-l -1")),
         (["-r", "absent"], 3, "absent: no such file"),
         (["-o", "absent/scaled"], 4, "cannot be written: No such file"),
     ],
@@ -144,8 +144,6 @@ def test_check_lists_every_line_that_training_refuses(tmp_path):
     assert said in done("check", path, code=3).stderr
     path.write_text("a,b,class\n1,2,x\n3,4,x\n")
     assert done("check", path).stdout == "No error.\n"
-    (tmp_path / "one").write_text("1 1:1\n1 2:1\n")
-    assert "every row has the label 1" in done("check", tmp_path / "one").stderr
 
 
 UNSCALED = "1 1:1000 2:1 3:0.1\n-1 1:1 2:2 3:0.2\n1 1:500 2:1.5 3:0.3\n-1 1:2 2:1.1 3:0.2\n"
@@ -231,36 +229,23 @@ def test_subset_refuses(heart, size, why):
 def test_summary(tmp_path):
     path = tmp_path / "data"
     path.write_text("1 1:3 2:4\n-1 4:-2\n-1\n1 1:3 2:0\n")
-    found = json.loads(done("summary", "--json", path).stdout)
+    printed = done("summary", path).stdout
+    found = yaml.safe_load(printed)
     X = np.array([[3, 4, 0, 0], [0, 0, 0, -2], [0, 0, 0, 0], [3, 0, 0, 0]])
     distances = [np.sum((X[i] - X[j]) ** 2) for i in range(4) for j in range(4) if i != j]
     D = float(np.mean(distances))
-    assert {k: v for k, v in found.items() if k not in ("mean_squared_distance", "widths")} == {
-        "file": str(path),
-        "rows": 4,
-        "features": 4,
-        "features_in_use": 3,
-        "nonzeros": 4,
-        "density": 0.25,
-        "rows_without_nonzeros": 1,
-        "minimum": -2.0,
-        "maximum": 4.0,
-        "classes": {"1": 2, "-1": 2},
-        "notices": [],
-    }
+    counts = ("rows", "features", "features_in_use", "nonzeros", "density", "rows_without_nonzeros")
+    assert [found[name] for name in counts] == [4, 4, 3, 4, 0.25, 1]
+    assert (found["minimum"], found["maximum"], found["classes"]) == (-2.0, 4.0, {"1": 2, "-1": 2})
     assert found["mean_squared_distance"] == pytest.approx(D)
     assert [
         found["widths"][rule]["gamma"] * D for rule in ("paper", "inverse-distance", "libcvm")
     ] == pytest.approx([0.5, 1, 2])
-    printed = done("summary", path).stdout
-    assert "  rows                           4\n" in printed
-    assert "    -1                           2 (50.0%)\n" in printed
-    assert f"gamma = 1 / (2 D)            {0.5 / D:.6g} (--width-rule paper)" in printed
     assert max(map(len, printed.replace(str(path), "").split("\n"))) <= 80
 
 
 @pytest.mark.parametrize("command", ["summary", "scale", "check", "subset"])
 def test_what_is_neither_file_nor_name_is_said(command):
     size = [5] if command == "subset" else []
-    assert "near it: pendigits" in done(command, "pendigts", *size, code=2).stderr
+    assert "near it: pendigits" in done(command, "pendigts", *size, code=3).stderr
     assert done(command, "no/where", *size, code=3).stderr.count("\n") == 1

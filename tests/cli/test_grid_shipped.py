@@ -82,5 +82,5 @@ def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder):
     assert finals == [("wdbc", "fw"), ("wdbc", "swap"), ("wdbc", "swap-2o")]
     said = [(empty_folder / folder / "experiment.yaml").read_text("utf-8") for folder in ("whole", "part")]
     assert yaml.safe_load(said[0]) == yaml.safe_load(said[1])  # so that both can be merged
-    assert "--only method=fw" in said[1].splitlines()[0]
+    assert "only method=fw" in said[1].splitlines()[0]
     assert run("merge", "part", "whole", "--out", "both").exit_code == 0

@@ -3,12 +3,9 @@
 import json
 import shlex
 
-import click
 import pytest
 
 import fwsvm
-from fwsvm.cli import main
-from fwsvm.cli._help import OTHER_NAMES
 from tests.cli.running import done
 
 
@@ -27,7 +24,7 @@ def rows(tmp_path_factory):
         ("-c 10 -g 0.5", "-C 10 --gamma 0.5"),
         ("-c10 -g0.5 -t2", "-C 10 --gamma 0.5 --kernel rbf"),
         ("-t 0 -b 0", "--kernel linear"),
-        ("-t 1 -b 1 --model m", "--kernel poly --probability --model m"),
+        ("-t 1 -d 2 -r 0 -b 1 --model m", "--kernel poly --degree 2 --coef0 0 --probability --model m"),
     ],
 )
 def test_unambiguous_options_of_svm_train_simply_work(rows, monkeypatch, tmp_path, theirs, ours):
@@ -53,14 +50,11 @@ def test_svm_train_and_svm_predict_with_q_and_b(rows, monkeypatch, tmp_path):
     ("line", "said"),
     [
         ("train -s 3 a.svm", "-s is LIBSVM's: only C-SVC"),
-        ("train -t 3 a.svm", "LIBSVM's kernel 3 is not supported"),
-        ("train -d 2 a.svm", "write --degree"),
+        ("train -t 3 a.svm", "no kernel"),
         ("train -v 5 a.svm", "write `fwsvm cv --folds N`"),
         ("train -w1 5 a.svm", "write --class-weight LABEL=W"),
-        ("train -m 100 a.svm", "write --cache-mb"),
-        ("train -h 0 a.svm", "methods drop rows by themselves"),
         ("train -c 1 a.svm a.model", "the second file of svm-train is the model: write --model FILE"),
-        ("train --folds 5 a.svm", "no option --folds here: `fwsvm cv` and `fwsvm easy` have it"),
+        ("train --folds 5 a.svm", "no option --folds here: `fwsvm cv` has it"),
         ("cv -b 1 a.svm", "train and predict have --probability"),
     ],
 )
@@ -74,14 +68,10 @@ def test_an_option_that_is_nobodys_stays_an_error_of_its_own():
     assert "LIBSVM" not in said
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("trian", "train"), ("predcit", "predict"), ("gird", "grid"), *OTHER_NAMES.items()],
-)
+@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("predcit", "predict"), ("gird", "grid")])
 def test_a_command_that_there_is_not_is_answered_by_the_nearest(typed, meant):
     said = done(typed, "wdbc", code=2).stderr
-    assert said.startswith(f"fwsvm: no such command '{typed}'; did you mean {meant}")
-    assert main.get_command(click.Context(main), meant) is not None
+    assert said == f"fwsvm: no such command '{typed}'; did you mean '{meant}'?\n"
 
 
 def test_a_word_near_nothing_is_no_command():

@@ -1,7 +1,6 @@
 """``fwsvm methods``, ``info`` and ``warmup``: what they say of the package and of the machine."""
 
 import importlib.metadata
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -23,25 +22,22 @@ def run(*words: str, code: int = 0, **environment: str):
 
 
 def test_every_method_is_listed_with_its_paper_under_its_family():
-    lines = run("methods").stdout.splitlines()
+    told = run("methods").stdout
+    found = yaml.safe_load(told)
     for name, method in METHODS.items():
-        family = next(place for place, line in enumerate(lines) if line.startswith(f"{method.family}: "))
-        place = next(place for place, line in enumerate(lines) if line.startswith(f"  {name} "))
-        assert family < place
-        text = " ".join(" ".join(lines).split())
-        assert f"{' '.join(method.summary.split())} [{method.paper}]" in text
-    assert max(map(len, lines)) <= 80
+        assert found[method.family][name] == f"{' '.join(method.summary.split())} [{method.paper}]"
+    assert max(map(len, told.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_a_method_tells_its_parameters_with_their_defaults(name):
     text = run("methods", name).stdout
     assert "<class" not in text
-    method, facts = METHODS[name], json.loads(run("methods", name, "--json").stdout)
-    assert yaml.safe_load(text)["tolerance"] == facts["tolerance"] == method.tolerance
-    assert facts["stops"] == list(method.stops)
-    assert all(about["kind"] for about in facts["parameters"].values())
-    given = {key: about["default"] for key, about in facts["parameters"].items()}
+    method, facts = METHODS[name], yaml.safe_load(text)
+    assert facts["tolerance"] == method.tolerance
+    assert facts["stops"] == ", ".join(method.stops)
+    assert all(about["kind"] for about in facts.get("parameters", {}).values())
+    given = {key: about["default"] for key, about in facts.get("parameters", {}).items()}
     assert method.make(given) == method.rule()
 
 
@@ -62,7 +58,7 @@ def test_info_is_about_this_process_and_says_what_is_not_installed(tmp_path, mon
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "some.file").write_bytes(b"x" * 1234)
     code = str(tmp_path / "machine code")
-    facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=code).stdout)
+    facts = yaml.safe_load(run("info", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=code).stdout)
     assert (facts["fwsvm"], facts["packages"]["numpy"]) == (__version__, np.__version__)
     assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
     assert facts["folders"]["compiled_code"] == {"path": code, "files": 0, "bytes": 0}
@@ -95,8 +91,8 @@ def warmed_up():
 
 
 def test_a_warm_up_says_what_it_compiles_and_where_that_is(warmed_up):
-    assert "[1/3] fw rbf: " in warmed_up.stderr
-    assert "[3/3] fw rbf tolerance=1e-15: " in warmed_up.stderr
+    assert "[1/3] fw: " in warmed_up.stderr
+    assert "[3/3] fw tolerance=1e-15: " in warmed_up.stderr
     where = Path(warmed_up.stdout.strip().rpartition("compiled code is in ")[2])
     assert any(where.rglob("*.nbc"))
 
@@ -119,8 +115,5 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     assert misses == 0
 
 
-def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
-    result = run("warmup", "--method", "liblinear", "--kernel", "rbf", code=2)
-    assert "works with the linear kernel, not with rbf" in result.stderr
-    assert "no kernel 'gauss'" in run("warmup", "--kernel", "gauss", code=2).stderr
+def test_a_method_that_there_is_not_is_refused_before_anything_is_compiled():
     assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr

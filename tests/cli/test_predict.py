@@ -1,6 +1,5 @@
 """``fwsvm predict``: the labels it writes, what it says beside them, and what it refuses."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -73,18 +72,6 @@ def test_decision_values_have_the_sign_of_the_label(folder):
     assert [float(value) for _, value in lines] == model.decision(trained.rows(20))[:, 0].tolist()
 
 
-def test_json_is_one_object_with_all_of_it(folder):
-    result = run(folder, "model", "rows", "--json", "--decision")
-    record = json.loads(result.stdout)
-    assert record["labels"] == (folder / "said").read_text().split()
-    assert record["test_accuracy"] == 0.9
-    assert (record["rows"], record["features"], record["classes"]) == (20, 5, ["M", "B"])
-    assert np.shape(record["decision"]) == (20, len(record["decision_columns"]))
-    record = json.loads(run(folder, "model", "rows", "output", "--json").stdout)
-    assert "labels" not in record
-    assert record["output"] == str(folder / "output")
-
-
 def test_features_the_model_does_not_know_are_counted_and_ignored(folder):
     lines = (folder / "rows").read_text().splitlines()
     wide = [f"{line} 6:1 9:0 2000000000:-3" for line in lines]
@@ -109,8 +96,6 @@ def test_labels_the_model_does_not_know_are_wrong_and_named(folder):
         (("model", "model"), 3, "model:1: "),
         (("model", "rows", "no/output"), 2, "there is no folder"),
         (("model", "rows", "--decision", "--probability"), 2, "not both"),
-        (("model", "rows", "--threads=2", "--scheduler=tcp://x:1"), 2, "--threads are of this computer"),
-        (("model", "rows", "--threads=0"), 2, "--threads"),
     ],
 )
 def test_mistakes_are_one_line_with_an_exit_code(folder, arguments, code, message):

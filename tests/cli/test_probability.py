@@ -90,7 +90,7 @@ def test_we_say_the_same_of_libsvms_model(files, tmp_path):
 
 def test_what_has_no_probabilities_is_refused_before_training(tmp_path):
     made = str(tmp_path / "made")
-    done = run("train", "wdbc", "--offline", "--method", "avsf", "--probability", "--model", made)
+    done = run("train", "wdbc", "--method", "avsf", "--probability", "--model", made)
     assert (done.exit_code, "--probability is for kernel methods" in done.stderr) == (2, True)
     few = write(tmp_path / "few.svm", np.array([1, 1, 2]), np.arange(6.0).reshape(3, 2))
     done = run("train", str(few), "--probability", "--model", made)

@@ -87,11 +87,11 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
     with Display() as display:
         display(progress(1, 0.25))
         display(progress(0, float("nan"), 1))
-        with fetch_options(display, offline=True).bar("big.bz2", 30_000_000) as told:
+        with fetch_options(display).bar("big.bz2", 30_000_000) as told:
             told(5_000_000)
     assert capsys.readouterr().err.splitlines() == [
         "train: part 2/3, gap 2.5e-01, 12,345,678 SV",
-        "train: objective 1, 12,345,678 SV",
+        "train: 12,345,678 SV",
         "fetch: 5.0 of 30.0 MB",
     ]
 
@@ -146,7 +146,7 @@ def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache,
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
     refused = contextlib.nullcontext() if behaviour is serve.well else pytest.raises(DataError)
     with Display() as display, refused:
-        obtain(entry, None, FetchOptions(**PATIENT, bar=fetch_options(display, offline=False).bar))
+        obtain(entry, None, FetchOptions(**PATIENT, bar=fetch_options(display).bar))
     sent = terminal.getvalue()
     assert "fetch" in sent
     assert "tiny" in sent

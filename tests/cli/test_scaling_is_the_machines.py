@@ -1,6 +1,5 @@
 """Scaling is part of a machine: rows by name and rows of a raw file are predicted alike, each scaled once."""
 
-import json
 import warnings
 from pathlib import Path
 
@@ -52,11 +51,10 @@ def test_svm_scale_and_svm_predict_say_the_same(raw):
     svm = pytest.importorskip("libsvm.svmutil")
     done("train", "--model", "m", "wdbc")
     ours = done("predict", "m", raw).stdout.split()
-    for digits in (6, 17):
-        done("scale", "-r", "m.range", "--digits", digits, "-o", "scaled", raw)
-        y, x = svm.svm_read_problem("scaled")
-        said, _, _ = svm.svm_predict(y, x, svm.svm_load_model("m"), "-q")
-        assert [f"{label:g}" for label in said] == ours
+    done("scale", "-r", "m.range", "-o", "scaled", raw)
+    y, x = svm.svm_read_problem("scaled")
+    said, _, _ = svm.svm_predict(y, x, svm.svm_load_model("m"), "-q")
+    assert [f"{label:g}" for label in said] == ours
 
 
 def test_rows_far_outside_are_warned_of_with_their_number(raw):
@@ -67,10 +65,9 @@ def test_rows_far_outside_are_warned_of_with_their_number(raw):
         for line in lines[:3]
     ]
     Path("wrong").write_text("\n".join([*wrong, *lines[3:10], ""]))
-    found = done("predict", "m", "wrong", "--json")
-    assert json.loads(found.stdout)["rows_far_outside"] == 3
+    found = done("predict", "m", "wrong")
     assert "3 of 10 rows lie far outside the training ranges: feature 1 is -500 in one" in found.stderr
-    assert json.loads(done("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
+    assert "far outside" not in done("predict", "m", raw).stderr
 
 
 @pytest.mark.parametrize("scale", TARGETS)

@@ -17,7 +17,7 @@ LINEAR = ("liblinear", "avsf")
 def traced(folder: Path, *words: object) -> tuple[dict, list[dict[str, str]]]:
     """Return the row of a run, and the lines of its trace by the names of their columns."""
     path = folder / "trace.csv"
-    made = done("train", "--json", "--offline", "--threads", 1, "--trace", path, *words, DATA)
+    made = done("train", "--json", "--threads", 1, "--trace", path, *words, DATA)
     with path.open(newline="", encoding="utf-8") as stream:
         header, *lines = csv.reader(stream)
     assert header == HEADER

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 ROWS = "1 2147483646:1\n-1 1:1\n1 7:1 2147483646:2\n-1 1:3\n1 2147483646:1.5\n-1 1:2 7:0.5\n"
 KERNEL_METHODS = [
@@ -86,7 +87,7 @@ def test_linear_methods_refuse_a_weight_for_each_feature(within_limits):
 
 def test_what_reads_files_and_kernels_that_sum_over_features_work(within_limits):
     told = within_limits(
-        ["summary", "--json", "rows"],
+        ["summary", "rows"],
         ["check", "rows"],
         ["subset", "rows", "4"],
         ["scale", "rows"],
@@ -97,6 +98,6 @@ def test_what_reads_files_and_kernels_that_sum_over_features_work(within_limits)
         ["train", "--kernel", "quadratic", "rows"],
     )
     assert [(code, err) for code, _, err in told if code] == []
-    facts = json.loads(told[0][1])
+    facts = yaml.safe_load(told[0][1])
     assert (facts["features"], facts["features_in_use"]) == (2147483646, 3)
     assert told[4][1] == told[5][1]

@@ -12,7 +12,7 @@ import yaml
 from fwsvm import data
 from fwsvm.data import lockfile
 from fwsvm.data.lockfile import DataSource, Entry, Lock
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError
 
 LOCK = lockfile.read()
 RAW = yaml.safe_load(lockfile.lock_path().read_text("utf-8"))
@@ -105,7 +105,7 @@ def test_entries_agree_with_themselves() -> None:
 
 
 def test_unknown_names_get_near_ones(cache: Path) -> None:
-    with pytest.raises(UsageError, match="pendigits"):
+    with pytest.raises(DataError, match="pendigits"):
         data.load("pendigts")
     with pytest.raises(DataError, match="no such file"):
         data.load("./nowhere.svm")

@@ -52,9 +52,9 @@ def test_what_a_portion_cannot_be_is_said():
     rows = X[:9], Y3[:9]
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         StochasticSVC().partial_fit(*rows)
-    with pytest.raises(ValueError, match="the label 'cat' is none of the classes 'ant', 'bee'"):
+    with pytest.raises(ValueError, match="the label 'cat' is not among the classes"):
         StochasticSVC().partial_fit(X, Y3, classes=["ant", "bee"])
-    with pytest.raises(ValueError, match="classes are 'ant', 'bee', but were 'ant', 'bee', 'cat' in"):
+    with pytest.raises(ValueError, match="is not the same as on last call"):
         StochasticSVC().partial_fit(*rows, classes=LABELS).partial_fit(*rows, classes=["ant", "bee"])
     for wrong in ({"scale": "[0,1]"}, {"probability": True}, {"lam": -1.0}):
         with pytest.raises(

@@ -31,7 +31,7 @@ def test_its_commands_run_and_its_tests_hold(folder):
 
 
 def test_its_rules_decide_its_width_and_its_row_names_its_parameter(folder):
-    more = ([], ["--width-rule", "box"], ["--gamma", "0.5", "--kernel-param", "power=3"])
+    more = ([], ["--width-rule", "box"], ["--gamma", "0.5", "--param", "power=3"])
     mean, box, own = map(json.loads, printed(folder, *([*TRAIN, *words] for words in more)))
     assert (mean["width_rule"], box["width_rule"]) == ("mean", "box")
     assert mean["gamma"] > box["gamma"]
@@ -42,7 +42,7 @@ def test_its_rules_decide_its_width_and_its_row_names_its_parameter(folder):
 
 
 def test_a_model_keeps_its_parameter_and_is_refused_without_the_package(folder, tmp_path):
-    fwsvm(folder, "train", "--kernel", "rational", "--kernel-param", "power=2", "--model", "machine", "wdbc")
+    fwsvm(folder, "train", "--kernel", "rational", "--param", "power=2", "--model", "machine", "wdbc")
     machine = (folder / "machine").read_text()
     assert '"kernel_parameters": {"power": 2}' in machine
     assert '"svm_predict": false' in machine

@@ -120,7 +120,7 @@ def model(rng: random.Random, folder: Path) -> list[list[object]]:
         content += f"#fwsvm {facts}\n".encode("utf-8", "replace")
     (folder / "model").write_bytes(changed_bytes(rng, content) if rng.random() < 0.8 else content)
     (folder / "rows").write_bytes(b"1 1:0.5 3:-2\n-1 2:1e3\n1 1:1\n")
-    return [["predict", folder / "model", folder / "rows", "--decision", "--json"]]
+    return [["predict", folder / "model", folder / "rows", "--decision"]]
 
 
 def experiment(rng: random.Random, folder: Path) -> list[list[object]]:

@@ -236,13 +236,10 @@ def tables(path: Path, zero_based: bool | None) -> Iterator[Table]:
             yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
 
-def problems(
-    path: Path, look: Callable[[LabelledRows], None], *, zero_based: bool | None = None
-) -> Iterator[tuple[int, str]]:
+def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[int, str]]:
     """Yield every line that `read` refuses, as (line number, reason), at most one reason a line.
 
-    The rows of each piece of the file without any are given to ``look``. Where ``zero_based`` is None, the first piece
-    says whether indices count from 0.
+    Where ``zero_based`` is None, the first piece says whether indices count from 0.
     """
     empty, before = True, 0
     with open_text(path) as stream:
@@ -250,7 +247,7 @@ def problems(
             piece = text.tobytes()
             zero_based = looks_zero_based(piece) if zero_based is None else zero_based
             try:
-                look(parse(path, piece, zero_based=zero_based)[0])
+                parse(path, piece, zero_based=zero_based)
                 empty = False
             except FormatError:
                 for number, line in enumerate(piece.split(b"\n")[:-1], before):
