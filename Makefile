@@ -81,8 +81,7 @@ fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minute
 	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),2000)
 
 kills: .venv/installed ## searches killed at random, KILLS=200 times, against an uninterrupted one (half an hour)
-	for executor in inline workers dask; do \
-		$(BIN)/python -m tests.experiments.kills --kills $(or $(KILLS),200) --executor $$executor || exit 1; done
+	KILLS=$(or $(KILLS),200) $(BIN)/python -m pytest -m "" tests/experiments/test_kills.py
 
 versions: .venv/installed ## install the wheel into a new environment of each Python from 3.11 on that is here, and train (minutes)
 	FWSVM_INSTALL=1 $(BIN)/python -m pytest -rs -m "" -k new_environment tests/test_package.py

@@ -230,6 +230,7 @@ def run_chain(
     *,
     start: Callable[[int], Watch | None],
     warm: bool = True,
+    traced: bool = False,
     columns: ColumnStore | None = None,
     seconds_left: Callable[[], float] | None = None,
 ) -> Iterator[ChainRun]:
@@ -247,6 +248,8 @@ def run_chain(
         Called with the place of each run that begins; returns what receives its progress.
     warm : bool
         Whether each run starts where the one before ended.
+    traced : bool
+        Whether runs keep traces.
     columns : ColumnStore, optional
         Memory of the chains before, which this one takes over.
     seconds_left : callable, optional
@@ -260,7 +263,9 @@ def run_chain(
     codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
     announce_compiling()
     try:
-        path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
+        path = CPath(
+            data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns, traced=traced
+        )
     except Exception as error:  # noqa: BLE001 - it becomes rows
         yield from (ChainRun(place, None, {}, error) for place in range(len(chain)))
         return
@@ -368,8 +373,12 @@ def run_cells(
         return
     common = rows.columns | {"parallel_cells": resources.parallel_cells}
     asked = [resources.applied(cell.settings) for cell in cells]
-    warm = cells[0].predecessors is not None
-    for run in run_chain(rows.data, asked, start=start, warm=warm, columns=columns):
+    how: dict[str, Any] = {
+        "warm": cells[0].predecessors is not None,
+        "traced": cells[0].role == FINAL,
+        "columns": columns,
+    }
+    for run in run_chain(rows.data, asked, start=start, **how):
         cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
         if run.result is None:
             yield error_record(cell, run.error, **more)

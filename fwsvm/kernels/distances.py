@@ -39,7 +39,7 @@ def _value(of, total, own_x, own_z):
 def value_error(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> float:
     """Return by how much the distance's rounding may change kernel values from two sets of own terms, float64 and >= 0.
 
-    It is 0 for kernels that are not functions of a distance, and not known for single precision, which proves nothing.
+    It is 0 for kernels that are not functions of a distance; `single_error` is that of single precision.
     Own terms and product are each rounded by half a unit in the last place of the largest own term, the product, which
     is taken twice, by a whole one: about 1.3 units together, of which two are counted.
     """

@@ -70,6 +70,8 @@ class CPath:
         Whether a run starts where the one before ended; if not, each is that of `fit`.
     columns : ColumnStore, optional
         That of another path, whose runs are over: its memory serves this one, its values do not.
+    traced : bool
+        Whether its runs keep traces, which cut them into many short pieces.
     """
 
     def __init__(
@@ -81,7 +83,9 @@ class CPath:
         class_weight: ClassWeight = None,
         warm: bool = True,
         columns: ColumnStore | None = None,
+        traced: bool = True,
     ) -> None:
+        self.traced = traced
         self.rows = checked(X, codes, classes, None, class_weight)
         self.features, self.classes = X.shape[1], tuple(classes)
         columns = columns or ColumnStore()
@@ -159,7 +163,7 @@ class CPath:
             raise UsageError(
                 "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
             )
-        resolved = resolve(settings, self.rows.X)
+        resolved = replace(resolve(settings, self.rows.X), traced=self.traced)
         if self.problems is None:
             self.problems, _ = prepare(self.rows, resolved)
         refuse_penalties(resolved.C, self.rows.weights)

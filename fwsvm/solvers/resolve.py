@@ -38,6 +38,8 @@ class Resolved:
     cache_mib : int, MiB for kernel columns
     deferred : float
         Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
+    traced : bool
+        Whether the run of a single two-class problem keeps its trace.
     """
 
     method: Method
@@ -59,6 +61,7 @@ class Resolved:
     cache_mib: int
     final_gap: bool
     deferred: float = 0.0
+    traced: bool = True
 
     @property
     def cache_bytes(self) -> int:

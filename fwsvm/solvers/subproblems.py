@@ -178,9 +178,8 @@ def solve_all(
                 problem, rows = problems.problem(number, resolved)
             place = None if columns is None else columns.of(number if columns.keeps_values else me)
             start = (starts or {}).get(number)
-            part, after = solve(
-                problem, rows, number, resolved, clock, look, start, place, traced=len(problems) == 1
-            )
+            traced = resolved.traced and len(problems) == 1
+            part, after = solve(problem, rows, number, resolved, clock, look, start, place, traced=traced)
             parts.append(part)
             if after is not None:
                 next_starts[number] = after

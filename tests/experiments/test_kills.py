@@ -1,20 +1,76 @@
-"""Searches killed at random moments come to the rows of an uninterrupted one (`tests.experiments.kills`)."""
+"""Searches killed at random moments come to the rows of an uninterrupted one; ``make kills`` kills many more times."""
 
+import contextlib
+import os
+import random
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from fwsvm.results.reading import keep_latest, read_runs, records
+from tests.cli.running import differing
+from tests.clusters import wait_until
+
 pytestmark = pytest.mark.slow
-KILLS = 4
+KILLS = int(os.environ.get("KILLS", "4"))
+IN_A_FOLDER = 2  # kills before a folder is completed
+EXPERIMENT = """\
+name: kills
+datasets:
+  - wdbc
+  - {name: "synthetic:gaussians?rows=600&features=6&test=0&seed=1", methods: [swap-2o, newton]}
+tolerance: 1e-4
+methods:
+  - {name: swap-2o, select: {method: swap-2o, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
+  - {name: newton, select: {method: newton, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
+  - {name: avsf, C: [1e-8, 1e-7, 1e-6], warm_start: true}
+"""
+
+
+def begin(out: Path, *options: str) -> "subprocess.Popen[bytes]":
+    """Begin the experiment, or go on with it, in a group of processes of its own."""
+    words = ["grid", "kills.yaml", "--offline", "--cache-mb", "64", "--quiet", "--out", out.name, *options]
+    command = [sys.executable, "-m", "fwsvm", *words]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=out.parent, start_new_session=True, stdout=nowhere, stderr=nowhere)
+
+
+def lines(out: Path) -> int:
+    """Return how many rows, and header, a folder has."""
+    return (out / "runs.csv").read_bytes().count(b"\n") if (out / "runs.csv").exists() else 0
+
+
+def latest(out: Path) -> dict[str, dict[str, str]]:
+    """Return the latest row of each run."""
+    table, found = read_runs(out / "runs.csv"), dict[str, dict[str, str]]()
+    assert not table.torn
+    for row in records(table.frame):
+        keep_latest(found, row)
+    return found
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
-@pytest.mark.parametrize("executor", ["inline", "workers"])
-def test_a_killed_search_has_the_rows_of_an_uninterrupted_one(executor: str) -> None:
-    options = f"--kills {KILLS} --executor {executor} --seed 1".split()
-    command = [sys.executable, "-m", "tests.experiments.kills", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{KILLS} kills" in done.stdout
-    assert "all alike, merged" in done.stdout
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["inline", "workers"])
+def test_a_killed_search_has_the_rows_of_an_uninterrupted_one(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    chance = random.Random(1)
+    (tmp_path / "kills.yaml").write_text(EXPERIMENT, "utf-8")
+    assert begin(tmp_path / "whole", *options).wait(600) == 0
+    whole = latest(tmp_path / "whole")
+    for kill in range(KILLS):
+        out = tmp_path / f"killed-{kill // IN_A_FOLDER}"
+        after = lines(out) + chance.randrange(len(whole) // IN_A_FOLDER)
+        command = begin(out, *options)
+        wait_until(lambda: command.poll() is not None or lines(out) > after)  # noqa: B023
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(command.pid, chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
+        assert command.wait(600) in {0, 130, -signal.SIGKILL}
+        if kill % IN_A_FOLDER:
+            assert begin(out, *options).wait(600) == 0
+            found = latest(out)
+            assert found.keys() == whole.keys()
+            assert not [run for run in found if differing(whole[run], found[run])]

@@ -41,7 +41,8 @@ def _start(
         support = 0 if warm_start is None else int(np.count_nonzero(warm_start.weights))
         if not fits(support, len(problem.y), resolved):
             return many.family.start(problem, many.rule, many, warm_start, columns)
-        if not _has_many(warm_start):
+        of_path = columns is not None and columns.keeps_values
+        if not _has_many(warm_start, first=of_path and fits(len(problem.y), len(problem.y), resolved)):
             return ChunkRun(problem, settings, warm_start, columns, many)
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
@@ -52,13 +53,14 @@ def by_method(name: str, resolved: Resolved) -> Resolved:
     return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
-def _has_many(warm_start: WarmStart | None) -> bool:
+def _has_many(warm_start: WarmStart | None, *, first: bool) -> bool:
     """Return whether more rows have weight, for the C before, than a first chunk has rows.
 
-    Newton's columns are over all rows and serve the whole path; those of a chunk serve that chunk.
+    Newton's columns are over all rows and serve the whole path; those of a chunk serve that chunk. ``first`` is the
+    answer for the first run of a path, whose C is the smallest: there most rows have weight.
     """
     if warm_start is None:
-        return False
+        return first
     weights = warm_start.weights
     return bool(np.count_nonzero(weights) > FIRST_CHUNK * len(weights))
 

@@ -4,7 +4,8 @@ A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, as a run of 
 millisecond that a run spends in the interpreter. Its kernel rows come from the kernel matrix of all rows, in float64,
 where there is one; else they are computed in float32 as they are wanted. At the end q is summed anew, from kernel
 values in float64: that is the certificate. For several penalties a pair is solved for one after another, from where it
-ended for the one before, with the same kernel rows.
+ended for the one before, with the same kernel rows. Those rows then serve the certificates, too, where the gaps with
+what float32 may have made them too small are within the goals.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +37,8 @@ class PairRows(NamedTuple):
     single, own_single : the rows, and their own terms, in float32
     matrix : ndarray of float64, shape (m, m), the kernel values, or (0, 0) where they are computed as wanted
     dense : bool, whether they are then computed from dense tiles
-    value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
+    value_rounding, single_rounding : float
+        What kernel values are off by in float64 and in float32 (`fwsvm.kernels.sums.product_rounding`).
     constant, slope : float
         The largest gap at which a pair has converged is constant + slope R.
     """
@@ -53,6 +55,7 @@ class PairRows(NamedTuple):
     matrix: np.ndarray
     dense: bool
     value_rounding: float
+    single_rounding: float
     constant: float
     slope: float
 
@@ -133,8 +136,7 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
-        i, j = some.pairs[number]
-        s = _pair(some, i, j, memory)
+        s = _pair(some, some.pairs[number], memory)
         plus, n, first_two = s.plus, s.q.size, np.empty(2, np.int32)
         first_two[0], first_two[1] = 0, plus
         computed = _fill(some, s, left_block, fill_at, first_two)
@@ -164,20 +166,37 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
                 alphas[k, t] = s.alpha[t]
             if not reached:  # another method goes on, for this penalty and those after it
                 break
-        h = np.zeros((done, n))
-        if not exact:
+        single = penalties.size > 1 and not exact
+        rounding = some.single_rounding if single else some.value_rounding
+        h, proven = np.zeros((done, n)), False
+        if single or exact:
+            proven = _write(some, s, penalties, number, alphas, h, True, rounding, solutions)
+        if not (proven or exact):
             _add_exactly(some, s, alphas, exact_block, h)
-        for k in range(done):
-            for t in range(n):
-                s.alpha[t], s.q[t] = alphas[k, t], h[k, t]
-            _set_penalty(some, s, penalties[k])
-            R, bias = (_recompute(s) if exact else _settled(s))[0], 0.0
-            for t in range(n):
-                coefficient = (s.alpha[t] if t < plus else -s.alpha[t]) / R
-                solutions.coefficients[k, s.where[t], j - 1 if t < plus else i] = coefficient
-                bias += coefficient
-            solutions.biases[k, number], found = bias, solutions.certificates[k, number]
-            write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
+            _write(some, s, penalties, number, alphas, h, False, some.value_rounding, solutions)
+
+
+@njit(inner=True)
+def _write(some, s, penalties, number, alphas, h, by_rows, rounding, solutions):
+    """Write the machines and certificates of weights ``alphas``; return whether their gaps are within the goals.
+
+    K alpha is ``h`` (S, n), for S of the weights, or is summed from kernel rows.
+    """
+    i, j = some.pairs[number]
+    plus, n, within = s.plus, s.q.size, True
+    for k in range(h.shape[0]):
+        for t in range(n):
+            s.alpha[t], s.q[t] = alphas[k, t], h[k, t]
+        _set_penalty(some, s, penalties[k])
+        R, bias = (_recompute(s) if by_rows else _settled(s))[0], 0.0
+        for t in range(n):
+            coefficient = (s.alpha[t] if t < plus else -s.alpha[t]) / R
+            solutions.coefficients[k, s.where[t], j - 1 if t < plus else i] = coefficient
+            bias += coefficient
+        solutions.biases[k, number], found = bias, solutions.certificates[k, number]
+        write_certificate(s.alpha, s.q, s.ridge, s.diagonal, rounding, found)
+        within = within and found[1] + found[4] <= some.constant + some.slope * found[0]
+    return within
 
 
 @njit(inner=True)
@@ -190,8 +209,9 @@ def _set_penalty(some, s, penalty):
 
 
 @njit(inner=True)
-def _pair(some, i, j, memory):
-    """Return the pair of the classes i and j, which stands nowhere yet."""
+def _pair(some, classes, memory):
+    """Return the pair of two classes, which stands nowhere yet."""
+    i, j = classes
     first, second, plus = some.starts[i], some.starts[j], some.starts[i + 1] - some.starts[i]
     n = plus + some.starts[j + 1] - second
     where, slot_of = np.empty(n, np.int32), np.empty(n, np.int32)

@@ -76,6 +76,7 @@ class PairBatch:
             matrix,
             m > whole and is_dense(rows),
             product_rounding(kernel, rows, own),
+            product_rounding(kernel, single, own),
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
         self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(pairs))
