@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,7 @@ class _Trials:
             inherited = override(self.keys, {key: entry[key] for key in names_of(DataKeys) if key in entry})
             data = self._data(entry, inherited)
             if any(trial.data.name == data.name for trial in trials):
-                raise self._error(
+                raise self.file.error(
                     f"{data.name} is listed twice; make two experiments of them", "datasets", value
                 )
             asked = listed_values(entry.get("methods") or names)
@@ -102,21 +101,21 @@ class _Trials:
         for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})}:
             if not any(key in sweep.varied for sweep in candidates):
                 said = f"no kernel of these methods has {key}; leave it out of select"
-                raise self._error(said, key, self.keys["select"][key])
+                raise self.file.error(said, key, self.keys["select"][key])
         return trials
 
     def _data(self, entry: Keys, keys: Keys) -> DataSpec:
         name, test, known = entry.get("name") or entry.get("train"), entry.get("test"), lockfile.read()
         if name is None or {"name", "train"} <= {*entry}:
-            raise self._error("an entry of datasets needs either name or train", "datasets", entry)
+            raise self.file.error("an entry of datasets needs either name or train", "datasets", entry)
         if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
             hint = nearest(name, known.entries, "`fwsvm data list` shows all names")
             said = f"{name}: neither a file nor a name in datasets.lock; {hint}"
-            raise self._error(said, "train" if "train" in entry else "name", name)
+            raise self.file.error(said, "train" if "train" in entry else "name", name)
         if test is not None and not os.path.exists(test):  # noqa: PTH110
-            raise self._error(f"{test}: there is no such file of test rows", "test", test)
+            raise self.file.error(f"{test}: there is no such file of test rows", "test", test)
         if test is not None and entry.get("test_fraction") is not None:
-            raise self._error(
+            raise self.file.error(
                 "test and test_fraction exclude each other", "test_fraction", entry["test_fraction"]
             )
         if "scale" in keys:
@@ -140,21 +139,21 @@ class _Trials:
                 if SWEPT.get(key) in finals.varied:
                     what = "" if key == chosen else f"{chosen} "
                     said = f"{key} is given here and {what}chosen by select; leave one of them out"
-                    raise self._error(said, key, keys[key])
+                    raise self.file.error(said, key, keys[key])
         warm_start = keys.get("warm_start", False)
         if warm_start and METHODS[method["name"]].family != "linear":
             said = f"warm_start is for linear methods; {method['name']} starts cold"
-            raise self._error(said, "warm_start", True)
+            raise self.file.error(said, "warm_start", True)
         return Trial(data, finals, keys.get("repetitions", 1), selection, warm_start)
 
     def _selection(self, select: Keys, inherited: Keys, method: Keys) -> Selection:
         """Return how C and the width are selected: with the method that ``select`` names, and this method's kernel."""
         if ("holdout" in select) == ("folds" in select):
-            raise self._error(
+            raise self.file.error(
                 "select needs either holdout (a fraction) or folds (a number)", "select", select
             )
         if select.keys().isdisjoint(CHOSEN):
-            raise self._error("select needs values to choose from: C, sigma2 or gamma", "select", select)
+            raise self.file.error("select needs values to choose from: C, sigma2 or gamma", "select", select)
         entry = entry_of(select.get("method", self.methods[0]))
         self._one_of("method", entry["name"], METHODS, "method of select")
         if len(entry) == 1:
@@ -166,7 +165,7 @@ class _Trials:
         for key, field in SWEPT.items():
             if key not in select and len(sweep.varied.get(field, ())) > 1:
                 said = f"select needs one {key}; give a single one, or have select choose it"
-                raise self._error(said, key, keys[key])
+                raise self.file.error(said, key, keys[key])
         first = sweep.first
         exact = FAMILIES[METHODS[first.method].family].multiclass == "one-vs-one" and goes_on(first)
         if first.tolerance is None and exact and stop_of(first)[0] == "relative":
@@ -203,7 +202,7 @@ class _Trials:
             # which refuses names and combinations that make no sense; a schedule may begin below a tolerance
             resolve(replace(sweep.first, first_level=None), np.eye(2))
         except UsageError as error:
-            raise self._named(str(error), keys) from None
+            raise self.file.error(str(error)) from None
         return sweep
 
     def _values(self, key: str, values: Any) -> tuple[float, ...]:
@@ -216,21 +215,9 @@ class _Trials:
         found = tuple(itertools.takewhile(lambda value: value <= last * (1.0 + 1e-9), every))
         if not 0 < len(found) <= MAX_VALUES:
             said = f"{key} from {first:g} to {last:g} has no value, or more than {MAX_VALUES:,}"
-            raise self._error(said, key, values)
+            raise self.file.error(said, key, values)
         return found
 
     def _one_of(self, key: str, name: Any, names: Any, what: str) -> None:
         if name not in names:
-            raise self._error(not_one_of(what, names, name), key, name)
-
-    def _named(self, said: str, keys: Keys) -> UsageError:
-        """Return what is wrong with settings, at the line of the key that the sentence quotes or names."""
-        known = {**keys, **keys.get("parameters", {}), **keys.get("kernel_parameters", {})}
-        words = {*re.findall(r"\w+", said.replace("-", "_").replace("class ", "class_weight "))}
-        texts = {key: value for key, value in known.items() if isinstance(value, str)}
-        quoted = [key for key in known if repr(key) in said or (key in texts and repr(texts[key]) in said)]
-        key = next(iter([*quoted, *(key for key in known if key in words)]), "")
-        return self._error(said, key, known.get(key))
-
-    def _error(self, said: str, key: str, value: Any) -> UsageError:
-        return self.file.error(said, key, value)
+            raise self.file.error(not_one_of(what, names, name), key, name)

@@ -48,8 +48,6 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     except DataError as error:
         unobtainable = isinstance(error, UnobtainableError)
         return DataInfo(name=_name_in_rows(wanted.name), missing=str(error), unobtainable=unobtainable)
-    is_file, is_name = Path(wanted.name).is_file(), lockfile.read().find(wanted.name) is not None
-    shadowed = [f"{wanted.name}: the file of that name in this folder, not the data set"]
     return DataInfo(
         name=found.name,
         fingerprint=found.fingerprint,
@@ -57,7 +55,7 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
         test_rows=found.test.rows if found.test is not None else 0,
         features=found.train.features,
         classes=len(found.classes),
-        notices=(*(shadowed if is_file and is_name else []), *found.notices),
+        notices=found.notices,
     )
 
 
@@ -114,26 +112,15 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     if train is not whole.train:
         _refuse_lost_classes(whole, train)
     test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
-    fewer = [*_fewer("rows", wanted.rows, whole.train), *_fewer("test_rows", wanted.test_rows, whole.test)]
-    if wanted.test_rows is not None and test is None and not found.lacking:
-        fewer.append("there are no test rows, so test_rows draws none; test_fraction makes some")
-    fewer = [f"{found.name}: {said}" for said in fewer]
     if not is_divided and train is whole.train and test is whole.test:
-        return replace(whole, notices=(*whole.notices, *fewer))
+        return whole
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
     of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, *fewer, notice))
-
-
-def _fewer(key: str, wanted: float | None, table: LabelledRows | None) -> list[str]:
-    """Return what to say where more rows are asked for than there are."""
-    if table is None or wanted is None or wanted <= table.rows:
-        return []
-    return [f"{key} asks for {wanted:,.0f}, and there are {table.rows:,}: all are taken"]
+    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
 
 
 def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:

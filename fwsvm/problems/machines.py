@@ -12,7 +12,7 @@ from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
 from fwsvm._memory import require
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.precomputed import Precomputed
-from fwsvm.kernels.rows import as_rows, narrowed
+from fwsvm.kernels.rows import as_rows, in_precision, narrowed
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
@@ -122,17 +122,21 @@ def _decisions(
     biases: np.ndarray,
     X: RowMatrix,
     threads: int,
+    *,
+    single: bool = False,
 ) -> np.ndarray:
     """Return decision values of machines that share support vectors, shape (machines, pairs, t).
 
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
-    K - 1), biases (machines, pairs).
+    K - 1), biases (machines, pairs). With ``single`` kernel values are float32.
     """
     vectors, ends, K = as_rows(support), np.concatenate([[0], np.cumsum(counts)]), len(counts)
     decisions = np.repeat(biases[:, :, None], X.shape[0], axis=2)  # what is added to a pair lies together
     pairs = list(combinations(range(K), 2))
     for some, given in _finite_blocks(X, support.shape[1]):
         sources, rows = narrowed(vectors, as_rows(given))
+        if single:
+            sources, rows = in_precision(sources, np.float32), in_precision(rows, np.float32)
         phases.inside("rows", some.start / X.shape[0])
         for c in range(K):
             mine = [p for p, pair in enumerate(pairs) if c in pair]
@@ -174,11 +178,13 @@ def decisions_together(
     numbers: Sequence[np.ndarray],
     X: RowMatrix,
     threads: int = 1,
+    *,
+    single: bool = False,
 ) -> list[np.ndarray]:
     """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
 
     ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
-    same for all.
+    same for all, and kernel values float32 with ``single``.
     """
     classes = [np.repeat(np.arange(len(machine.counts)), machine.counts) for machine in machines]
     every, firsts = np.unique(np.concatenate(numbers), return_index=True)
@@ -192,7 +198,7 @@ def decisions_together(
     support = stacked([machine.support for machine in machines])[firsts[order]]
     counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
     biases = np.stack([machine.biases for machine in machines])
-    found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads)
+    found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads, single=single)
     return [each.T for each in found]
 
 

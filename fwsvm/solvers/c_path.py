@@ -20,6 +20,9 @@ from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError
+from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, decisions_together, with_absent_classes
@@ -35,7 +38,13 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all, work_of
-from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECIDED_TOGETHER, DECISIONS_HELD
+from fwsvm.solvers.tuning import (
+    CERTIFIED_TOGETHER,
+    CERTIFY_AFTER,
+    DECIDED_TOGETHER,
+    DECISIONS_HELD,
+    SINGLE_TOLERATED,
+)
 from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
@@ -238,7 +247,10 @@ class CPath:
 
 
 def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
-    """Yield the decision values of the rows of X (t, n) of each result of one path."""
+    """Yield the decision values of the rows of X (t, n) of each result of one path.
+
+    They are to compare accuracies: kernel values are float32 where that tells rows apart.
+    """
     K = len(results[0].model.classes) if results else 2
     at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
     for first in range(0, len(results), at_once):
@@ -247,6 +259,7 @@ def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
         models = [result.model for result in some if isinstance(result.model, KernelModel)]
         numbers = [result.support for result in some if result.support is not None]
         if len(models) > 1:
-            yield from decisions_together(models, numbers, X, threads)
+            error = single_error(models[0].kernel, own_terms(models[0].kernel, as_rows(X)))
+            yield from decisions_together(models, numbers, X, threads, single=error <= SINGLE_TOLERATED)
         else:
             yield from (result.model.decision(X, threads) for result in some)

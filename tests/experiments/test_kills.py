@@ -6,13 +6,13 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from fwsvm.results.reading import keep_latest, read_runs, records
 from tests.cli.running import differing
-from tests.clusters import wait_until
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -65,7 +65,8 @@ def test_a_killed_search_has_the_rows_of_an_uninterrupted_one(
         out = tmp_path / f"killed-{kill // IN_A_FOLDER}"
         after = lines(out) + chance.randrange(len(whole) // IN_A_FOLDER)
         command = begin(out, *options)
-        wait_until(lambda: command.poll() is not None or lines(out) > after)  # noqa: B023
+        while command.poll() is None and lines(out) <= after:
+            time.sleep(0.02)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(command.pid, chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
         assert command.wait(600) in {0, 130, -signal.SIGKILL}

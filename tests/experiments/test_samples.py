@@ -101,18 +101,6 @@ def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_row
     assert found.test.X.max() > 1.0
 
 
-def test_a_file_that_has_the_name_of_a_data_set_is_told_of(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "wdbc").write_text("1 1:1\n-1 1:2\n")
-    found = samples.data_info(DataSpec("wdbc"))
-    assert (found.rows, found.notices) == (
-        2,
-        ("wdbc: the file of that name in this folder, not the data set",),
-    )
-
-
 def test_the_part_held_out_is_told_in_full_where_six_digits_do_not_tell_it() -> None:
     parts = (0.3, 0.333333, 0.3333333)
     told = [ValidationRule(holdout=part).description for part in parts]

@@ -72,4 +72,4 @@ def test_an_experiment_runs_it_beside_the_kernels_of_the_package(folder):
     )
     done = python(folder, "-m", "fwsvm", "grid", "trial.yaml")
     assert done.returncode == 2
-    assert "trial.yaml:6: the rational kernel has no parameter 'powr'" in done.stderr
+    assert "trial.yaml: the rational kernel has no parameter 'powr'" in done.stderr

@@ -20,7 +20,7 @@ from fwsvm.numerics.machine import address_of, call, compare_exchange
 from fwsvm.problems.simplex_qp import write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
-from fwsvm.solvers.tuning import FIRST_SWAPS, MARGIN, NEWTON_OVERHEAD, PAIR_CHECKS, SETTLE_EVERY
+from fwsvm.solvers.tuning import FIRST_SWAPS, MARGIN, NEWTON_OVERHEAD, PAIR_CHECKS, PATH_MARGIN, SETTLE_EVERY
 
 
 class PairRows(NamedTuple):
@@ -142,12 +142,14 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
         computed = _fill(some, s, left_block, fill_at, first_two)
         s.alpha[0] = s.alpha[plus] = 0.5
         exact = some.matrix.size > 0
-        share = 1.0 if exact else 1.0 - MARGIN
+        share = 1.0 if exact else 1.0 - (MARGIN if penalties.size == 1 else PATH_MARGIN)
         constant, line = share * some.constant, share * some.slope
-        alphas, done = np.empty((penalties.size, n)), 0
+        (alphas, h), done = np.zeros((2, penalties.size, n)), 0
         for k in range(penalties.size):
             _set_penalty(some, s, penalties[k])
-            R, best = _recompute(s)
+            if k:  # at the same point
+                s.q[:] = h[k - 1]
+            R, best = _settled(s) if k else _recompute(s)
             steps, checks, most = 0, 0, max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
             while True:
                 taken, R, best, missed = _steps(s, constant, line, R, best, most - steps)
@@ -163,24 +165,26 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
             solutions.steps[k, number], solutions.evaluations[k, number] = steps, computed
             computed, done = 0, k + 1
             for t in range(n):
-                alphas[k, t] = s.alpha[t]
+                alphas[k, t], rest = s.alpha[t], s.q[t] - s.alpha[t] * s.ridge[t]
+                h[k, t] = rest if t < plus else -rest
             if not reached:  # another method goes on, for this penalty and those after it
                 break
         single = penalties.size > 1 and not exact
         rounding = some.single_rounding if single else some.value_rounding
-        h, proven = np.zeros((done, n)), False
+        alphas, h, proven = alphas[:done], h[:done], False
         if single or exact:
-            proven = _write(some, s, penalties, number, alphas, h, True, rounding, solutions)
+            proven = _write(some, s, penalties, number, alphas, h, rounding, exact, solutions)
         if not (proven or exact):
+            h[:] = 0.0
             _add_exactly(some, s, alphas, exact_block, h)
-            _write(some, s, penalties, number, alphas, h, False, some.value_rounding, solutions)
+            _write(some, s, penalties, number, alphas, h, some.value_rounding, exact, solutions)
 
 
 @njit(inner=True)
-def _write(some, s, penalties, number, alphas, h, by_rows, rounding, solutions):
+def _write(some, s, penalties, number, alphas, h, rounding, by_rows, solutions):
     """Write the machines and certificates of weights ``alphas``; return whether their gaps are within the goals.
 
-    K alpha is ``h`` (S, n), for S of the weights, or is summed from kernel rows.
+    K alpha with signs is ``h`` (S, n), for S of the weights, unless it is summed from kernel rows again.
     """
     i, j = some.pairs[number]
     plus, n, within = s.plus, s.q.size, True
