@@ -43,14 +43,14 @@ class CopyWriter:
         self.lengths: list[NDArray[np.integer]] = []
         self.rows = self.features = 0
 
-    def add(self, X: RowMatrix) -> None:
-        """Append rows; all are dense or all are sparse, and sparse ones may have fewer features than others."""
-        if isinstance(X, csr_array):
+    def add(self, X: Any) -> None:
+        """Append rows, an array or with the arrays of a `csr_array`, of which some may have fewer features."""
+        if isinstance(X, np.ndarray):
+            self._append("X", X, np.float64)
+        else:
             self._append("data", X.data, np.float64)
             self._append("indices", X.indices, np.int32)
             self.lengths.append(np.diff(X.indptr))
-        else:
-            self._append("X", X, np.float64)
         self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,19 @@ __all__ = ["parse", "problems", "read", "tables", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
-ZERO_MARKS = (b" 0:", b"\t0:", b"\n0:", b"zero-based")  # one is there, which is seen sooner
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
 
 
-AddRows = Callable[[csr_array], None]
+class Piece(NamedTuple):
+    """Rows of a file as a `csr_array` has them, as wide as their largest index, and the numbers of their labels."""
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    shape: tuple[int, int]
+    codes: NDArray[np.int32]  # (m,), empty where rows have no labels
+
+
 Table = tuple[LabelledRows, tuple[str, ...]]
 
 
@@ -66,24 +74,22 @@ class _Reader:
         self._is_told = zero_based is not None
         self._words = np.zeros(MOST_WORDS, np.uint64)
         self._codes: list[int] = []  # of the names that the words are
+        self._values, self._indices = np.empty(0), np.empty(0, np.int32)
+        self._used = 0  # of these arrays
+        self._indptr, self._labels = np.zeros((2, 2), np.int64)
 
-    def pieces(self, stream: IO[bytes]) -> Iterator[tuple[csr_array, NDArray[np.int32]]]:
-        """Yield the rows of each piece of a stream that has any, as wide as their largest index, and label numbers.
-
-        `FormatError` names the line of the file.
-        """
+    def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
+        """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
         for text in lines_of(self.path, stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
-            size = len(text)
-            values = np.empty(size // 4 + 1)
-            rows = RowBuffers(
-                np.zeros(size // 2 + 2, np.int64),
-                np.empty(size // 2 + 1, np.int64),
-                np.empty(len(values), np.int32),
-                values,
-                self._words,
-            )
+            room = self._used + len(text) // 4 + 1
+            if len(self._values) < room:
+                self._resize(2 * room)
+            if len(self._indptr) <= len(text) // 2 + 1:
+                self._indptr, self._labels = np.zeros((2, len(text) // 2 + 2), np.int64)
+            values, indices = self._values[self._used :], self._indices[self._used :]
+            rows = RowBuffers(self._indptr, self._labels, indices, values, values.view(np.int64), self._words)
             stopped, m, z, width, known, unread, empty, queries, lines = parse_rows(
                 text, int(not self.zero_based), self.unlabelled, len(self._codes), rows
             )
@@ -95,7 +101,7 @@ class _Reader:
             self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
             self.empty, self.queries = self.empty + empty, self.queries + queries
             if m:
-                yield canonical_csr(values[:z], rows.indices[:z], rows.indptr[: m + 1], width), codes
+                yield Piece(values[:z], indices[:z], rows.indptr[: m + 1], (m, width), codes)
         if not self.rows:
             raise NoRowsError(self.path, 1, "the file has no rows")
 
@@ -159,19 +165,28 @@ class _Reader:
         }
         return tuple(sentence for sentence, is_true in said.items() if is_true)
 
-    def collect(self, stream: IO[bytes], add: AddRows | None = None) -> Table:
-        """Return the rows of a stream, or give them to ``add``."""
-        kept: list[csr_array] = []
-        codes = []
-        for some, numbers in self.pieces(stream):
-            (add or kept.append)(some)
-            codes.append(numbers)
+    def _resize(self, entries: int) -> None:
+        for array in (self._values, self._indices):
+            array.resize(entries, refcheck=False)
+
+    def collect(self, stream: IO[bytes], size: int, add: Callable[[Piece], None] | None = None) -> Table:
+        """Return the rows of a stream of about so many bytes, or give them to ``add``."""
+        codes, lengths = [], []
+        if add is None:
+            self._values, self._indices = np.empty(size // 4 + 1), np.empty(size // 4 + 1, np.int32)
+        for some in self.pieces(stream):
+            codes.append(some.codes)
+            if add:
+                add(some)
+            else:
+                self._used += len(some.data)
+                lengths.append(np.diff(some.indptr))
         labels = self.labels(np.concatenate(codes), self.rows)
         X = csr_array((self.rows, self.width), dtype=np.float64)
-        if kept:
-            data, indices = (np.concatenate([getattr(X, name) for X in kept]) for name in ("data", "indices"))
-            ends = np.cumsum(np.concatenate([np.diff(X.indptr) for X in kept]), dtype=np.int64)
-            X = canonical_csr(data, indices, np.concatenate([[0], ends]), self.width)
+        if add is None:
+            self._resize(self._used)
+            ends = np.cumsum(np.concatenate(lengths), dtype=np.int64)
+            X = canonical_csr(self._values, self._indices, np.concatenate([[0], ends]), self.width)
         return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
 
 
@@ -181,7 +196,7 @@ def read(
     zero_based: bool | None = None,
     unlabelled: bool = False,
     member: str = "",
-    add: AddRows | None = None,
+    add: Callable[[Piece], None] | None = None,
 ) -> Table:
     """Read a file into sparse rows and labels.
 
@@ -213,7 +228,9 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     with open_text(Path(path), member) as stream:
-        return _Reader(path, zero_based=zero_based, unlabelled=unlabelled).collect(stream, add)
+        return _Reader(path, zero_based=zero_based, unlabelled=unlabelled).collect(
+            stream, Path(path).stat().st_size, add
+        )
 
 
 def parse(
@@ -221,7 +238,7 @@ def parse(
 ) -> Table:
     """Return the rows of a part of a file, which so many ``lines`` precede. Errors are those of `read`."""
     reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled, lines=lines)
-    return reader.collect(io.BytesIO(text))
+    return reader.collect(io.BytesIO(text), len(text))
 
 
 def tables(path: Path, zero_based: bool | None) -> Iterator[Table]:
@@ -231,8 +248,9 @@ def tables(path: Path, zero_based: bool | None) -> Iterator[Table]:
     """
     with open_text(path) as stream:
         found = _Reader(path, zero_based=zero_based, unlabelled=True)
-        for X, codes in found.pieces(stream):
-            labels = found.labels(codes, X.shape[0])
+        for some in found.pieces(stream):
+            X = canonical_csr(some.data.copy(), some.indices.copy(), some.indptr.copy(), some.shape[1])
+            labels = found.labels(some.codes, X.shape[0])
             yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
 
@@ -266,7 +284,11 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
 
 def looks_zero_based(head: bytes) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    return any(mark in head for mark in ZERO_MARKS) and ZERO_BASED.search(head) is not None
+    text = np.frombuffer(head, np.uint8)
+    zeros = (
+        (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
+    )  # seen sooner than below
+    return bool(zeros.any() or head[:1] in b"#0") and ZERO_BASED.search(head) is not None
 
 
 def _start_of_row(text: NDArray[np.uint8], row: int) -> int:

@@ -39,6 +39,7 @@ class RowBuffers(NamedTuple):
     labels: np.ndarray  # (m,) int64, number of the word, ~position in the text of others, or `UNLABELLED`
     indices: np.ndarray  # (z,) int32, from 0
     values: np.ndarray  # (z,) float64
+    bits: np.ndarray  # (z,) int64, the same memory
     words: np.ndarray  # (K,) uint64, up to eight bytes each
 
 
@@ -76,7 +77,7 @@ def parse_rows(
     pos, end = U0, np.uint64(len(text))
     m = int(np.int64(0))  # for a literal 0 numba compiles a version of `_parse_label` of its own
     z, width, unread, empty, queries, lines = 0, 0, 0, 0, 0, 0
-    stopped, bits = int(np.int64(-1)), rows.values.view(np.int64)
+    stopped = int(np.int64(-1))
     while pos < end and stopped < 0:
         pos = _skip_blanks(text, pos)
         if text[pos] != NEWLINE and text[pos] != HASH:
@@ -105,7 +106,7 @@ def parse_rows(
                 rows.indices[z] = np.int64(index) - first_index
                 rows.values[z] = value
                 if math.isnan(value):
-                    bits[z] = NAN_WITH_POSITION | np.int64(pos + U1)
+                    rows.bits[z] = NAN_WITH_POSITION | np.int64(pos + U1)
                     unread += 1
                 z += 1
                 least = index + U1
