@@ -16,7 +16,6 @@ from typing import Any
 import click
 
 from fwsvm import __version__, exit_codes
-from fwsvm.cli._help import Summaries
 from fwsvm.cli._lines import tell
 from fwsvm.errors import (
     FwsvmError,
@@ -43,16 +42,19 @@ MODULES = {
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
-class Commands(Summaries):
+class Commands(click.Group):
     """The commands of this package; a mistake becomes one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
         return [name for names in SECTIONS.values() for name in names]
 
-    def sections(self, ctx: click.Context) -> dict[str, tuple[str, ...]]:  # noqa: ARG002
-        """Return the names of the commands below their titles."""
-        return SECTIONS
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands below their titles, each with its first sentence."""
+        for title, names in SECTIONS.items():
+            found = [(f"{name:7}", self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found if one])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, which is imported on demand."""

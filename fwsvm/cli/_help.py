@@ -1,6 +1,6 @@
 """Commands whose help has groups, and which answer what people type who know LIBSVM."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -8,7 +8,6 @@ import click
 from fwsvm.settings import GROUPS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 FIRST_COLUMN = 28  # columns of an option's name, so that the groups are aligned
 OTHERS = "Options"  # the group of an option that has none
 
@@ -75,21 +74,3 @@ class LibsvmCommand(click.Command):
                 raise
             said = "the second file of svm-train is the model: write --model FILE"
             raise click.UsageError(said, ctx) from None
-
-
-class Summaries(click.Group):
-    """A group whose help says the first sentence of each command whole, where click cuts it to one line."""
-
-    def sections(self, ctx: click.Context) -> Mapping[str, Sequence[str]]:
-        """Return the names of the commands below their titles."""
-        return {"Commands": self.list_commands(ctx)}
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their summaries, which go on below where a line is too short."""
-        widest = max(map(len, self.list_commands(ctx)))
-        for title, names in self.sections(ctx).items():
-            found = [(f"{name:{widest}}", self.get_command(ctx, name)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(name, one.get_short_help_str(LONGEST_SUMMARY)) for name, one in found if one]
-                )

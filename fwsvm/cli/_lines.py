@@ -59,8 +59,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 def _filled(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        is_words = all(isinstance(each, str) and " " not in each for each in value)
-        return ", ".join(value) if is_words else [_filled(each) for each in value]
+        return [_filled(each) for each in value]
     if isinstance(value, Mapping):
         return {name: _filled(each) for name, each in value.items() if each not in (None, "", (), [], {})}
     return value

@@ -51,15 +51,6 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
         taken.add(os.path.realpath(output))
 
 
-def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iterable[Path] = ()) -> None:
-    """Refuse as ``out`` what is ``read``, and every file of results folders, their traces included."""
-    from fwsvm.results.files import FURTHER, OF_FOLDER
-
-    name = Path(os.path.realpath(out)).name
-    own = (*OF_FOLDER, f"traces/{name}", *([name] if FURTHER.fullmatch(name) else []))
-    refuse_overwriting([*read, *(folder / name for folder in folders for name in own)], [out])
-
-
 def refuse_no_folder(output: Path | None, option: str) -> None:
     """Refuse an output file that its folder cannot take, before anything is computed for it.
 

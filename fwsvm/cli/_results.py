@@ -12,7 +12,6 @@ import click
 
 from fwsvm.cli._lines import WIDTH, has_cursor, tell
 from fwsvm.cli._options import FILE, PATH
-from fwsvm.cli._outputs import refuse_overwriting_results
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,24 +65,20 @@ def text_options(*forms: str) -> Callable[[Any], Any]:
     return add
 
 
-def read_results(paths: Sequence[Path], where: Sequence[str], out: Path | None = None) -> "Results":
-    """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
+def read_results(paths: Sequence[Path], where: Sequence[str]) -> "Results":
+    """Read the result folders; print their notices on stderr."""
     from fwsvm.analysis import results
 
     read = results.read(paths, where)
-    if out is not None:
-        refuse_overwriting_results(read.folders, out, read=paths)
     tell(read.notices)
     return read
 
 
-def read_runs(
-    paths: Sequence[Path], where: Sequence[str], *, mixed_load: bool, out: Path | None = None
-) -> "pd.DataFrame":
+def read_runs(paths: Sequence[Path], where: Sequence[str], *, mixed_load: bool) -> "pd.DataFrame":
     """Read the runs of result folders; unless ``mixed_load`` their times need equal load."""
     from fwsvm.analysis.reported import refuse_mixed_load
 
-    frame = read_results(paths, where, out).frame
+    frame = read_results(paths, where).frame
     if not mixed_load:
         refuse_mixed_load(frame)
     return frame

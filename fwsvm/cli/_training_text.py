@@ -112,9 +112,6 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
         say, data, resolved, origin, f"{len(rows.codes):,} x {columns}", classes, data.train.ranges
     )
     weights = of_classes(settings.class_weight or {}, rows.codes, classes, np.ones(len(rows.codes)))
-    if settings.class_weight:
-        each = [f"{name} {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
-        say("class weights", f"{listed(each, most=MAX_NAMED_CLASSES)} (times C)")
     if resolved.stop == "meb":
         own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")

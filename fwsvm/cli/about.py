@@ -16,9 +16,9 @@ from fwsvm.cli._lines import print_facts
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
-NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "requests")
-EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
-MISSING = "not installed"
+PACKAGES = (  # noqa: SIM905 - a list of names reads better unquoted
+    "numpy scipy numba llvmlite pandas pyyaml click rich requests matplotlib dask distributed scikit-learn"
+).split()
 VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME")
 KINDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 ROWS, FEATURES, STEPS = 80, 4, 300  # of a run that is made so that its code is compiled
@@ -106,9 +106,9 @@ def kernels() -> None:
 
 @click.command()
 def info() -> None:
-    """Show versions, machine, caches and extras.
+    """Show versions, machine and caches.
 
-    With the size of each cache folder, and the extras that are installed.
+    With the size of each cache folder, and what is not installed.
     """
     from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.record import environment
@@ -124,8 +124,7 @@ def info() -> None:
     facts = {
         **environment(),
         "installed": str(PACKAGE),
-        "packages": {name: _version(name) for name in NEEDED},
-        "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
+        "packages": {name: _version(name) for name in PACKAGES},
         "threads": usable_threads(),
         "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),
@@ -142,7 +141,7 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return MISSING
+        return "not installed"
 
 
 def _folder(folder: Path) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def table(
         refuse_where(where)
         emit_tables(known.draw_tables(None, layouts), form, out)
         return
-    read = read_results(results, where, out)
+    read = read_results(results, where)
     runs, cells = read.frame, cells_of_runs(read.frame)
     if says_sigma2(read.folders):
         cells = cells.assign(sigma2_set=cells["sigma2"].where(cells["gamma_set"].notna()))
@@ -138,7 +138,7 @@ def stats(
         cells = cells[cells["kernel"] == "rbf"] if published == "frandi" and not where else cells
         source = f"printed in {PAPERS[published].cited}"
     else:
-        cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load, out=out))
+        cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load))
         source = "means over repetitions of final runs"
     chosen = _design(cells, "frandi" if numbers and plan is None else plan)
     of_frandi = chosen is papers.DESIGNS["frandi"]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._help import Summaries
 from fwsvm.cli._lines import print_facts, tell
 from fwsvm.cli._options import PATH, offline_option
 from fwsvm.errors import DataError, UsageError, counted
@@ -88,7 +87,7 @@ def _state(source: "DataSource", file: "RawFile") -> str:
     return "fetch" if file.pinned or file.parents else "trust"
 
 
-@click.group(cls=Summaries)
+@click.group()
 def data() -> None:
     """Show, fetch, verify and add data sets.
 

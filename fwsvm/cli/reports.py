@@ -51,7 +51,7 @@ def claims(
 
     if not results:
         refuse_where(where)
-    cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load, out=out)) if results else None
+    cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load)) if results else None
     verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
     emit(show.render(verdicts, form, notes), out)
@@ -73,7 +73,7 @@ def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where:
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.files import refuse_reference
 
-    results = read_results(folders, where, out)
+    results = read_results(folders, where)
     first = folders[0]
     path = out or (first if first.is_dir() else first.parent) / "report.html"
     if out is None:
@@ -115,7 +115,7 @@ def compare(
     """
     from fwsvm.analysis.compare import compare_results
 
-    before, after = (read_results((path,), where, out).frame for path in (old, new))
+    before, after = (read_results((path,), where).frame for path in (old, new))
     found = compare_results(before, after, measures or ("accuracy", "time"), mixed_load=mixed_load)
     tell(found.notices)
     emit_tables(found.tables, form, out)

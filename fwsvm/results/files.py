@@ -1,6 +1,5 @@
 """Files of a results folder, and the folders that are never written to."""
 
-import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from fwsvm.errors import ResultsError, shortened
 
 #: Files of a results folder besides its traces, and the configurations of its further experiments.
 OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
-FURTHER = re.compile(r"experiment-[1-9][0-9]{0,3}\.yaml")
 
 
 def refuse_reference(folder: Path) -> None:

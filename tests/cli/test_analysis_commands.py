@@ -124,19 +124,6 @@ def test_a_folder_without_results_is_one_line(command, tmp_path):
         assert result.stderr == expected
 
 
-@pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats"])
-def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
-    here = write(tmp_path / "here", [row(dataset=d, method=m) for d in ("a1a", "a2a") for m in ("fw", "cvm")])
-    monkeypatch.chdir(here)
-    (here / "experiment-2.yaml").write_text((here / "experiment.yaml").read_text())
-    for source, out in [(here, here / name) for name in ("runs.csv", "experiment.yaml", "experiment-2.yaml")]:
-        before = out.read_bytes()
-        result = run(command, *([source, source] if command == "compare" else [source]), "--out", out)
-        assert result.exit_code == 2, result.output
-        assert "would be overwritten" in result.stderr
-        assert out.read_bytes() == before
-
-
 def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     words = ("--figure", "series", "--measure", "time", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
     result = run("plot", folder, *words)

@@ -35,7 +35,7 @@ def test_a_method_tells_its_parameters_with_their_defaults(name):
     assert "<class" not in text
     method, facts = METHODS[name], yaml.safe_load(text)
     assert facts["tolerance"] == method.tolerance
-    assert facts["stops"] == ", ".join(method.stops)
+    assert facts["stops"] == list(method.stops)
     assert all(about["kind"] for about in facts.get("parameters", {}).values())
     given = {key: about["default"] for key, about in facts.get("parameters", {}).items()}
     assert method.make(given) == method.rule()
@@ -63,7 +63,7 @@ def test_info_is_about_this_process_and_says_what_is_not_installed(tmp_path, mon
     assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
     assert facts["folders"]["compiled_code"] == {"path": code, "files": 0, "bytes": 0}
     assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
-    assert facts["extras"]["plots"] == {"matplotlib": "not installed"}
+    assert facts["packages"]["matplotlib"] == "not installed"
 
 
 TRAIN = """

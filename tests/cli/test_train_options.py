@@ -171,7 +171,7 @@ each_kernel = pytest.mark.parametrize("kernel", [name for name in KERNELS if nam
 def listed() -> dict[str, dict]:
     """Return what the command says of each kernel."""
     found = yaml.safe_load(done("kernels").stdout)["kernels"]
-    return {each["name"]: {"widths": {}, "parameters": "", **each} for each in found}
+    return {each["name"]: {"widths": {}, "parameters": [], **each} for each in found}
 
 
 def test_all_kernels_are_listed_in_order(listed):
