@@ -133,14 +133,6 @@ def test_what_is_done_of_a_run_is_a_part_that_never_goes_back(told):
     assert parts == sorted(parts)
 
 
-def test_the_way_to_the_tolerance_is_measured_in_orders_of_magnitude():
-    display, parts = Display(), []
-    display.show = lambda _phase, done, _said: parts.append(round(3 * done, 3))
-    for gap in (1.0, 0.1, 0.01):
-        display(progress(0, gap))
-    assert parts == [0.0, 0.333, 0.667]
-
-
 @pytest.mark.parametrize("behaviour", [serve.well, serve.dies])
 def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache, site):
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))

@@ -10,9 +10,6 @@ from scipy.spatial.distance import pdist
 
 import fwsvm
 from fwsvm.data import load
-from fwsvm.data.labels import encode
-from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.validation import validation_mask
 from fwsvm.kernels.kernel import KERNELS
 from tests import naive
 from tests.cli.running import done
@@ -82,18 +79,6 @@ def test_an_option_is_in_its_columns_and_is_the_setting_of_python(file, words, c
     row, table = row_of(file, f"--method cvm {words}"), load(str(file)).train
     assert {name: row[name] for name in columns} == columns
     assert_trained_by(row, table.X, table.labels, **settings)
-
-
-@pytest.mark.parametrize(("words", "columns", "settings"), OPTIONS[::4])
-def test_every_fold_is_trained_by_the_option(file, words, columns, settings):
-    words = f"--json --folds 2 --threads 1 -m cvm {words}"
-    rows = json.loads(done("cv", *words.split(), file).stdout)["rows"]
-    data = load(str(file))
-    codes = encode(data.train.labels, data.classes)
-    for part, row in enumerate(rows):
-        assert {name: row[name] for name in columns} == columns
-        left = ~validation_mask(codes, ValidationRule(folds=2), 0, part)
-        assert_trained_by(row, data.train.X[left], data.train.labels[left], **settings)
 
 
 @pytest.mark.parametrize(
