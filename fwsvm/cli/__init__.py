@@ -82,8 +82,7 @@ class Commands(click.Group):
             signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             result = super().invoke(ctx)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError:
             raise
         except click.UsageError as error:

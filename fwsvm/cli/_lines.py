@@ -1,6 +1,5 @@
 """Lines of output, wrapped to the width of a terminal; whole where a program reads them."""
 
-import os
 import shutil
 import sys
 import textwrap
@@ -18,11 +17,6 @@ def is_quiet() -> bool:
     """Return whether the present command was asked for results, warnings and errors only."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(QUIET))
-
-
-def has_cursor() -> bool:
-    """Return whether the terminal, if there is one, can do more than write one line after the other."""
-    return os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
 
 
 def echo(line: str, indent: int, *, err: bool = False) -> None:

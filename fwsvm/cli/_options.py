@@ -78,15 +78,16 @@ def probability_option(text: str) -> Decorator:
     return grouped("--probability", is_flag=True, group=MODEL, help=text)
 
 
-def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --quiet to a command; `fwsvm.cli._lines.is_quiet` says whether it was given."""
-
-    def keep(context: click.Context, _: click.Parameter, value: bool) -> None:
-        context.meta[QUIET] = value
-
-    said = "Print results, warnings and errors only."
-    add = grouped("--quiet", "-q", is_flag=True, expose_value=False, callback=keep, group=OUTPUT, help=said)
-    return add(command)
+#: Adds --quiet to a command; `fwsvm.cli._lines.is_quiet` says whether it was given.
+quiet_option = grouped(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({QUIET: value}),
+    group=OUTPUT,
+    help="Print results, warnings and errors only.",
+)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,19 +52,11 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
 
 
 def refuse_no_folder(output: Path | None, option: str) -> None:
-    """Refuse an output file that its folder cannot take, before anything is computed for it.
-
-    Raises
-    ------
-    UsageError
-        There is no such folder, it may not be written to, or the file is one.
-    """
+    """Raise `UsageError` for an output file that cannot be made, before anything is computed for it."""
     if output is None or str(output).startswith("/dev/"):
         return
     folder = output.absolute().parent
-    why = "" if folder.is_dir() else f"there is no folder {folder}"
-    why = why or ("it is a folder" if output.is_dir() else "")
-    why = why or ("" if os.access(folder, os.W_OK) else f"no permission to write in {folder}")
+    why = "it is a folder" if output.is_dir() else "" if folder.is_dir() else f"there is no folder {folder}"
     if why:
         raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
 

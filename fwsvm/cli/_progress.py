@@ -28,7 +28,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fwsvm import phases, promises
-from fwsvm.cli._lines import has_cursor, is_quiet, note
+from fwsvm.cli._lines import is_quiet, note
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Display:
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
     def __init__(self) -> None:
-        self._has_bars = sys.stderr.isatty() and has_cursor() and not is_quiet()
+        console = Console(stderr=True, highlight=False, emoji=False)
+        self._has_bars = console.is_terminal and not (console.is_dumb_terminal or is_quiet())
         said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
         self._bars = Bars(
             TextColumn("{task.description:<8}", markup=False),
@@ -79,7 +80,7 @@ class Display:
             TextColumn("{task.fields[said]}", markup=False, table_column=said),
             TimeElapsedColumn(),
             LeftColumn(compact=True),
-            console=Console(stderr=True, highlight=False, emoji=False),
+            console=console,
             transient=True,
             redirect_stdout=sys.stdout.isatty(),
             disable=not self._has_bars,

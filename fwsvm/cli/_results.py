@@ -1,16 +1,14 @@
 """Options and texts of the commands that read results."""
 
-import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._lines import WIDTH, has_cursor, tell
+from fwsvm.cli._lines import WIDTH, tell
 from fwsvm.cli._options import FILE, PATH
 from fwsvm.errors import UsageError
 
@@ -102,9 +100,12 @@ def columns() -> int:
 
 def emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
     """Write tables in one form; on a terminal the best is bold (but for https://no-color.org)."""
+    from rich.console import Console
+
     from fwsvm.analysis.tables import render
 
-    bold = out is None and sys.stdout.isatty() and has_cursor() and not os.environ.get("NO_COLOR")
+    console = Console()
+    bold = out is None and console.color_system is not None and not console.no_color
     emit(render(tables, form, width=WIDTH if out else columns(), colour=bold), out)
 
 

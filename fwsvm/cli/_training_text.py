@@ -135,8 +135,7 @@ def _print_problem(
         order = f"{len(classes)} ({named}), {resolved.family.multiclass}"
     kernel = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
     if (gamma := resolved.as_columns()["gamma"]) is not None:
-        rule = {"given": "as given", "default": "default"}.get(resolved.width_rule)
-        kernel += f", gamma {gamma:.6g} ({rule or f'rule {resolved.width_rule}'})"
+        kernel += f", gamma {gamma:.6g} (rule {resolved.width_rule})"
     stop = [f"{resolved.stop} {resolved.tolerance:g}"]
     if resolved.family.searches:
         stop.append(f"{resolved.search} search")

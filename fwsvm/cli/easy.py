@@ -44,8 +44,7 @@ def easy(
     the training rows choose C and the width of the rbf kernel. The model keeps the scaling, so `fwsvm predict` takes
     rows as they are in their files. The last line is the command that trains the same model.
 
-    With --time-limit, if training on all rows would take longer than what is left, the method is nested, which trains
-    on as many rows as the time allows.
+    With --time-limit the method is nested, which trains on as many rows as the time allows.
 
     \b
     fwsvm easy train.svm test.svm
@@ -68,7 +67,6 @@ def easy(
         scaling, why = _scaling(data)
         data = replace(data, scaling=scaling)
         say("scale", why)
-        searching = time.monotonic()
         found = choose_width_and_penalty(
             data,
             settings,
@@ -89,9 +87,7 @@ def easy(
             say("choose", f"C {best.C:g}, gamma {best.gamma:.4g}: {tried}")
         if time_limit:
             left = max(0.1, time_limit - (time.monotonic() - begun))
-            grown = data.train.rows / (found.rows * (1.0 - 1.0 / FOLDS))  # seconds grow with its square
-            needed = (time.monotonic() - searching) / max(1, found.runs) * grown**2
-            settings = replace(settings, time_limit=left, method="nested" if needed > left else "auto")
+            settings = replace(settings, time_limit=left, method="nested")
         display.begin()
         rows = LocalRows(data)
         resolved = text.print_rows(say, train, rows, settings)
@@ -99,17 +95,8 @@ def easy(
     text.print_result(say, result, row)
     write_model(model, result, row)
     say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
-    words = [
-        "-m",
-        settings.method,
-        "-C",
-        repr(resolved.C),
-        "--gamma",
-        repr(resolved.as_columns()["gamma"]),
-        "--scale",
-        scaling,
-    ]
-    words += ["--time-limit", f"{settings.time_limit:.3g}"] if settings.method == "nested" else []
+    words = f"-m {settings.method} -C {resolved.C!r} --gamma {resolved.as_columns()['gamma']!r}".split()
+    words += ["--scale", scaling, *(["--time-limit", f"{settings.time_limit:.3g}"] if time_limit else [])]
     words += ["--label", label] if label else []
     say("repeat", shlex.join(["fwsvm", "train", *words, "--model", str(model), train]))
     sys.exit(exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0)

@@ -126,11 +126,6 @@ def test_a_stream_that_takes_no_more(rows, line, code, said):
     assert ended.stderr.replace("compiling for this machine (once)\n", "") == said
 
 
-def test_a_folder_that_may_not_be_written_to(rows, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
-    assert "no permission to write in" in done("easy", rows, "--model", "m", code=2).stderr
-
-
 @pytest.mark.parametrize("option", ["--model", "--trace"])
 def test_a_file_that_its_folder_cannot_take_is_refused_before_training(rows, monkeypatch, option):
     monkeypatch.setattr(runs, "run_one", None)
