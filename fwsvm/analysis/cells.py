@@ -117,8 +117,8 @@ def settings_in_words(cells: pd.DataFrame) -> str:
     """Return the settings of these cells, of each at most three values."""
     words = []
     for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol"):
-        values = list(filter(None, map(plain, cells[name].unique())))
-        words += [f"{name} {' and '.join(values)}"] * (0 < len(values) <= 3)
+        values = list(filter(None, map(plain, sorted(cells[name].dropna().unique()))))
+        words += [f"{name} {'/'.join(values)}"] * (0 < len(values) <= 3)
     chosen = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
     return ", ".join([*words, *(f"{row.method} with {row.parameters}" for row in chosen.itertuples())])
 

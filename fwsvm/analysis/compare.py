@@ -59,7 +59,7 @@ def compare_results(
     if every.duplicated(["side", *key, *REPEATED]).any():
         key = [*key, *SWEPT]  # a sweep; of single runs a search may have chosen another C
     every[key] = every[key].astype(object).where(every[key].notna(), "")  # '' is like itself, as NaN is not
-    varying = [name for name in key[2:] if every[name].nunique() > 1]
+    varying = [name for name in key[2:] if every.groupby(key[:2])[name].nunique().gt(1).any()]
     labels = every[varying].apply(
         lambda values: values.name.removesuffix("_set") + " " + values.astype(str).where(values != "")
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_cvm, settings_in_words, unique_cells, without_sweeps
-from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain, three_digits
+from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.tables import Entry, Row, Table
 from fwsvm.errors import ResultsError, UsageError, listed, nearest, shown
@@ -179,8 +179,7 @@ def _table(
 ) -> Table:
     """Return a table with a line for each combination of ``down``, and columns for values and measures.
 
-    ``ours`` or ``theirs`` may be absent. Where both are there, each line has up to three: ours, the paper's, their
-    ratio.
+    ``ours`` or ``theirs`` may be absent. Where both are there, the paper's stands below ours.
     """
     kinds = [measure(name) for name in measures]
     sides = {word: cells for word, cells in (("ours", ours), ("paper", theirs)) if cells is not None}
@@ -198,12 +197,8 @@ def _table(
             word: tuple(side.get((*key, value, kind.name), NONE) for value, kind in columns)
             for word, side in entries.items()
         }
-        if len(sides) == 2:
-            if all(entry.text == "-" for entry in lines["paper"]):
-                del lines["paper"]
-            elif not all(kind.derived for kind in kinds):
-                pairs = zip(kinds * len(values), lines["ours"], lines["paper"], strict=True)
-                lines["ratio"] = tuple(_ratio(kind, *pair) for kind, *pair in pairs)
+        if all(entry.text == "-" for entry in lines.get("paper", ())):
+            lines.pop("paper", None)
         for place, (word, line) in enumerate(lines.items()):
             own = labels if place == 0 else ("",) * len(labels)
             rows.append(Row((*own, word) if len(sides) == 2 else own, line, first=place == 0))
@@ -271,17 +266,6 @@ def _is_best(cells: pd.DataFrame, kind: Measure, problem: list[str]) -> "pd.Seri
     printed = values.map(kind.printed, na_action="ignore") == best.map(kind.printed, na_action="ignore")
     cut = cells["censored"].astype(bool) & kind.bound
     return printed & values.notna() & (rivals.transform("count") > 1) & ~cut
-
-
-def _ratio(kind: Measure, ours: Entry, theirs: Entry) -> Entry:
-    """Return our number over the paper's; a bound where a time limit cut one of them, and nothing if both."""
-    ratio = ours.value / theirs.value if theirs.value else math.nan
-    cut = ["*" in entry.mark for entry in (ours, theirs)]
-    if math.isnan(ratio) or (kind.bound and all(cut)):
-        return NONE
-    text = f"{ratio:.4f}" if kind.name == "accuracy" else three_digits(ratio)
-    bound = ("≥" if cut[0] else "≤" if cut[1] else "") if kind.bound else ""
-    return Entry(bound + text, value=ratio)
 
 
 def _notes(rows: Sequence[Row], ours: pd.DataFrame | None, names: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ class Measure:
     factor: float = 1.0
     decimals: int | None = None  # None: three significant digits
     timed: bool = False  # worth something only if all runs had the machine alike
-    derived: bool = False  # a comparison with CVM; its ratio to a published one says little
+    derived: bool = False  # a comparison with CVM
     bound: bool = False  # grows during a run: of one that was cut short it is a lower bound
     log_axis: bool = True  # positive, and worth comparing by ratios
     count: bool = False  # a number of things: a whole one has no decimals

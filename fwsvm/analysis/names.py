@@ -18,10 +18,8 @@ def short_name(dataset: str) -> str:
     title = published.title(dataset)
     if title.startswith("synthetic:"):
         kind, _, numbers = title.removeprefix("synthetic:").partition("?")
-        return middle_cut(f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip())
-    if len(title) > MOST:
-        title = title.replace("\\", "/").rstrip("/").rpartition("/")[2] or title
-    return middle_cut(title)
+        title = f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip()
+    return middle_cut(title if len(title) <= MOST else title.replace("\\", "/").rpartition("/")[2] or title)
 
 
 def middle_cut(name: str, most: int = MOST) -> str:
@@ -50,11 +48,9 @@ def method_names(methods: Iterable[str], most: int = 36) -> dict[str, str]:
 def distinct(names: dict[str, str]) -> dict[str, str]:
     """Return the names, with a number behind those that occurred before."""
     found: dict[str, str] = {}
-    taken: set[str] = set()
     for full, name in names.items():
         unlike, number = name, 2
-        while unlike in taken:
+        while unlike in found.values():
             unlike, number = f"{name} ({number})", number + 1
-        taken.add(unlike)
         found[full] = unlike
     return found

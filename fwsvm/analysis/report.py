@@ -2,6 +2,7 @@
 
 import base64
 import html
+import itertools
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from string import Template
@@ -122,15 +123,19 @@ def _missing(final: pd.DataFrame) -> str:
 
 
 def _tables(cells: pd.DataFrame) -> Iterator[str]:
+    """Yield the tables of each experiment, or of several that fill a paper's; repeated notes stand below the last."""
     for some, names in layouts.tables_for(cells, ()) if len(cells) else ():
-        for name in names:
-            try:
-                yield from map(_html, layouts.draw_tables(some, [name]))
-            except FwsvmError as error:
-                yield f"<p>{html.escape(str(error))}</p>"
+        yield f"<h3>{html.escape(', '.join(some['experiment'].unique()))}</h3>"
+        try:
+            drawn = layouts.draw_tables(some, names)
+        except FwsvmError as error:
+            yield f"<p>{html.escape(str(error))}</p>"
+            continue
+        for table, following in itertools.zip_longest(drawn, drawn[1:]):
+            yield _html(table, () if following and following.notes == table.notes else table.notes)
 
 
-def _html(table: Table) -> str:
+def _html(table: Table, notes: Iterable[str]) -> str:
     heads = "".join(
         f"<th scope=col{' class=label' if place < len(table.label_heads) else ''}>"
         f"<button type=button>{html.escape(head or 'line')}</button></th>"
@@ -139,7 +144,7 @@ def _html(table: Table) -> str:
     bodies = "".join(f"<tbody>{''.join(map(_row, block))}</tbody>" for block in table.blocks())
     return (
         f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{heads}</tr></thead>{bodies}"
-        f"</table></div>{_list(table.notes)}</figure>"
+        f"</table></div>{_list(notes)}</figure>"
     )
 
 

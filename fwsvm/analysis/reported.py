@@ -43,25 +43,21 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
     for column in ("parallel_cells", "threads"):
         counts = rows[column].value_counts(dropna=False)
         if len(counts) > 1:
-            held = listed(
-                (f"{value:g} ({counted(count, 'run')})" for value, count in counts.items()), ", ", 8
-            )
+            held = listed(f"{value:g} ({counted(count, 'run')})" for value, count in counts.items())
             raise ResultsError(
                 f"times were measured under different loads: {column} is {held}; "
                 "run them again under the same load, choose with --where, or accept with --mixed-load"
             )
-    if rows["shared"].any():
-        first = rows[rows["shared"]].iloc[0]
+    shared = rows[rows["shared"].astype(bool)]
+    if len(shared):
         raise ResultsError(
-            f"{counted(int(rows['shared'].sum()), 'run')} took kernel values or a warm start from another cell "
-            f"(first {shortened(first['dataset'])}, {shortened(first['method'])}), so their times mean little; "
-            "accept with --mixed-load"
+            f"{counted(len(shared), 'run')} took kernel values or a warm start from another cell (first "
+            f"{shortened(shared['dataset'].iloc[0])}), so their times mean little; accept with --mixed-load"
         )
     for dataset, here in rows.groupby("dataset"):
-        machines = sorted({f"{m} ({c})" for m, c in zip(here["machine"], here["cpu"], strict=True)})
+        machines = (here["machine"] + " (" + here["cpu"] + ")").unique()
         if len(machines) > 1:
             raise ResultsError(
                 f"the times on {shortened(str(dataset))} come from different machines: "
-                f"{listed(map(shortened, machines), ', ', 8)}; "
-                "choose with --where machine=NAME, or accept with --mixed-load"
+                f"{listed(map(shortened, machines))}; choose with --where machine=NAME, or accept with --mixed-load"
             )

@@ -105,9 +105,10 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
     configuration is not among those of the folder. Runs without one that looked at all rows, or whose experiment has a
     configuration without one, ran under the default protocol.
     """
-    found, notices = frame["search"].map({"full": "default"}).fillna(""), []
+    searched = frame["search"].map({"full": "default"}).fillna("")
+    known = pd.Series(False, frame.index)
+    notices = []
     paths = configurations(folder)
-    configured = pd.Series(not paths, index=frame.index)
     for path in paths:
         try:
             content = settings(path)
@@ -115,18 +116,15 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
             notices.append(f"{error}; the protocol of its runs is not known")
             continue
         own = frame["experiment"] == str(content.get("name"))
-        configured |= own
-        found = found.mask(own & (frame["search"] != ""), "default")
-        entries = [("experiment", content)]
-        entries += [
-            (column, each) for column in ("dataset", "method") for each in content.get(f"{column}s") or ()
-        ]
-        for column, entry in entries:
-            if isinstance(entry, dict) and "protocol" in entry:
-                names = frame[column].astype(str).str.split("(").str[0].str.strip()
-                found = found.mask(own & (names == str(entry.get("name"))), str(entry["protocol"]))
-    found = frame["protocol"].where(frame["protocol"] != "", found)
-    return found.mask(~configured & (found == ""), UNKNOWN), notices
+        known |= own
+        searched = searched.mask(own & (frame["search"] != ""), str(content.get("protocol", "default")))
+        for column in ("dataset", "method"):
+            names = frame[column].astype(str).str.split("(").str[0].str.strip()
+            for entry in content.get(f"{column}s") or ():
+                if isinstance(entry, dict) and "protocol" in entry:
+                    searched = searched.mask(own & (names == entry.get("name")), str(entry["protocol"]))
+    found = frame["protocol"].where(frame["protocol"] != "", searched)
+    return found.mask(~known & (found == ""), UNKNOWN) if paths else found, notices
 
 
 def configurations(folder: Path) -> list[Path]:

@@ -42,14 +42,6 @@ def test_one_run_each_is_judged_by_the_margin(
     assert (line["verdict"], line["p"], line["pairs"]) == (verdict, "", "1")
 
 
-def test_times_are_judged_by_their_ratio_and_slower_is_worse(tmp_path: Path) -> None:
-    new = folder(tmp_path / "new", train_seconds=lambda name, _: 1.3 if name == "a1a" else 0.5)
-    code, found = verdicts(folder(tmp_path / "old"), new, "--measure", "time")
-    assert code == 1
-    assert (found["a1a", "time"]["verdict"], found["w1a", "time"]["verdict"]) == ("worse", "better")
-    assert float(found["a1a", "time"]["change"]) == pytest.approx(1.3)
-
-
 def test_many_pairs_are_tested_and_chance_is_no_change(tmp_path: Path) -> None:
     """Nine of ten runs rise on w1a; on a1a one run rises by much and the others fall a little."""
     old = folder(tmp_path / "old", 10)

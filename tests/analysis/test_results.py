@@ -23,11 +23,6 @@ def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path
     assert len(results.read([tmp_path, tmp_path / "one"]).frame) == 2, "a folder named twice is read once"
 
 
-def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
-    with pytest.raises(ResultsError, match=r"no runs\.csv here"):
-        results.read([tmp_path])
-
-
 def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing(tmp_path: Path) -> None:
     rows = [row(dataset="a1a", method=m, C=c) for m in ("fw", "mfw") for c in (1, 4)]
     folder = write(tmp_path, rows)

@@ -41,14 +41,6 @@ def minutes(names: set[str]) -> float:
     return sum(seconds.values()) / 60
 
 
-def test_a_borrowed_row_counts_once() -> None:
-    lenders = {"web-as-run", "adult-as-run", "003-single-as-run"}
-    assert minutes(lenders | {"swap-as-run"}) == pytest.approx(minutes({"swap-as-run"}))
-    assert minutes({"003-single", "003-c-sweep"}) == pytest.approx(
-        minutes({"003-single"}) + minutes({"003-c-sweep"})
-    )
-
-
 def test_every_target_has_a_row_and_every_row_a_target() -> None:
     targets = set(re.findall(r"^reproduce-([\w-]+):", MAKEFILE, re.MULTILINE))
     assert set(ROWS) == targets

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fwsvm.analysis import published
 from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.curves import draw_series, draw_sweeps
 from fwsvm.analysis.figures.data import TRACED, FigureData
 from fwsvm.analysis.figures.datasets import draw_datasets
-from fwsvm.analysis.figures.style import Drawing, footnote, require_matplotlib
+from fwsvm.analysis.figures.style import Drawing, require_matplotlib
 from fwsvm.analysis.figures.summary import draw_summary
 from fwsvm.plugins import entry_of
 
@@ -39,16 +38,5 @@ def draw(data: FigureData, names: Sequence[str] = ()) -> list[Drawing]:
         name, number = drawing.name, 2
         while name.lower() in drawings:
             name, number = f"{drawing.name}-{number}", number + 1
-        drawings[name.lower()] = _explained(replace(drawing, name=name))
+        drawings[name.lower()] = replace(drawing, name=name)
     return list(drawings.values())
-
-
-def _explained(drawing: Drawing) -> Drawing:
-    """Return a picture that says, in itself and in its caption, what a dagger at a data set's name means."""
-    from matplotlib.text import Text
-
-    written = [drawing.caption, *(text.get_text() for text in drawing.figure.findobj(Text))]
-    if not any(published.DAGGER in text for text in written):
-        return drawing
-    footnote(drawing.figure, published.MADE_HERE)
-    return replace(drawing, caption=f"{drawing.caption.removesuffix('.')}; {published.MADE_HERE}.")

@@ -12,8 +12,18 @@ import pandas as pd
 
 from fwsvm.analysis.cells import with_short_method_names
 from fwsvm.analysis.figures.data import TRACED, FigureData, drawable, labels_of, setting_labels
-from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
+from fwsvm.analysis.figures.style import (
+    Drawing,
+    band,
+    footnote,
+    legend,
+    log_axis,
+    panels,
+    set_titles,
+    style_of,
+)
 from fwsvm.analysis.names import method_names
+from fwsvm.analysis.published import MADE_HERE, made_here
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.results.reading import read_trace
@@ -105,7 +115,9 @@ def _picture(data: FigureData, dataset: str, label: str, traces: Traces) -> Draw
     counts = sorted({len(runs) for runs in traces.values()})
     runs_said = f"median and range of {' to '.join(map(str, [counts[0], *counts[1:][-1:]]))} runs"
     runs_said = "one run each" if counts == [1] else runs_said
-    return Drawing(f"{name}-{dataset}", f"{label}: {caption}; {runs_said}.", figure)
+    made = [MADE_HERE] * (dataset in made_here())
+    footnote(figure, *made)
+    return Drawing(f"{name}-{dataset}", f"{'; '.join([f'{label}: {caption}', runs_said, *made])}.", figure)
 
 
 def _draw_curve(panel: "Axes", style: dict[str, Any], values: pd.DataFrame, column: str) -> None:

@@ -11,7 +11,7 @@ from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import HOLLOW, INK, band, hollow, plain_label, scale_axis, style_of
 from fwsvm.analysis.measures import MEASURES, Measure, measure, named
 from fwsvm.analysis.names import short_names
-from fwsvm.analysis.published import in_order, smaller_than_published
+from fwsvm.analysis.published import MADE_HERE, in_order, made_here, smaller_than_published
 from fwsvm.analysis.reported import SETTING
 from fwsvm.errors import listed
 
@@ -143,4 +143,5 @@ def notes_of(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[st
     said += [HOLLOW] * bool(cut_short(known, kind).any())
     lacking = [label for name, label in labels_of(cells).items() if name not in set(known["dataset"])]
     said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
-    return [*said, *smaller_than_published(known)]
+    said += smaller_than_published(known)
+    return said + [MADE_HERE] * bool(known["dataset"].isin(made_here()).any())

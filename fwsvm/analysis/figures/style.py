@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_NAME = 100  # characters of a file's name
 MAX_LABEL = 40
 SOLID, LONG, DASHED, DOTTED = "-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1.2, 1))
-#: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the free styles in turn.
+#: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles.
 STYLES: dict[str, tuple[str, str, Any]] = {
     "cvm": ("#000000", "o", SOLID),
     "fw": ("#E69F00", "s", LONG),
@@ -33,8 +33,10 @@ STYLES: dict[str, tuple[str, str, Any]] = {
 SPARE = (
     ("#CC79A7", "P", SOLID),
     ("#56B4E9", "X", LONG),
-    ("#7F6000", "*", DOTTED),
+    ("#7F6000", "<", DOTTED),
     ("#555555", "h", DASHED),
+    ("#882255", "p", LONG),
+    ("#44AA99", "d", DOTTED),
 )
 INK, GRID = "#222222", "#DDDDDD"
 HOLLOW = "hollow: cut short by a limit, a time there is a lower bound"
@@ -98,26 +100,21 @@ def plain_label(text: str) -> str:
 
 
 def footnote(figure: "Figure", *said: str) -> None:
-    """Write sentences below the panels, each on a line of its own below what stands there."""
-    lines = [*figure.get_supxlabel().splitlines(), *said]
-    if lines:
-        figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, color=INK, wrap=True)
+    """Write sentences below the panels, each on a line of its own."""
+    if said:
+        figure.supxlabel("\n".join(said), x=0.01, ha="left", fontsize=6, color=INK, wrap=True)
 
 
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
 
-    Unknown methods take the free styles in turn, and after these each other's markers.
+    Unknown methods take the spare styles in turn.
     """
     if method in STYLES:
         colour, marker, dashes = STYLES[method]
     else:
-        used = {STYLES[name][0] for name in among if name in STYLES}
-        by_colour = {style[0]: style for style in (*STYLES.values(), *SPARE)}
-        spare = [style for style in reversed(by_colour.values()) if style[0] not in used]
-        turn, place = divmod([name for name in among if name not in STYLES].index(method), len(spare))
-        colour, _, dashes = spare[place]
-        marker = spare[(place + turn) % len(spare)][1]
+        others = [name for name in among if name not in STYLES]
+        colour, marker, dashes = SPARE[others.index(method) % len(SPARE)]
     return {
         "color": colour,
         "marker": marker,

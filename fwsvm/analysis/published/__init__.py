@@ -30,8 +30,8 @@ METHOD_NAMES = {
 #: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
 DAGGER = "†"
 MADE_HERE = (
-    f"{DAGGER} made here by seed, from larger sets of the series or generated: no published set, and counted in no "
-    "test, and in no claim but those about growth with m and those of Glasmachers and Dogan, which name it"
+    f"{DAGGER} made here by seed, no published set: counted only in claims about growth with m and in those of "
+    "Glasmachers and Dogan"
 )
 
 
