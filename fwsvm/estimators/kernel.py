@@ -169,8 +169,7 @@ def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
     found = as_numbers("the values of the kernel function", kernel(X, Z))
     if found.shape != shape or not np.isfinite(found).all():
         raise ValueError(
-            f"the kernel function must return finite numbers of shape {shape} for rows of shapes {X.shape} and "
-            f"{Z.shape}; it returns shape {found.shape}"
+            f"the kernel function must return finite numbers of shape {shape}; it returns shape {found.shape}"
         )
     return found
 

@@ -1,10 +1,9 @@
 """The linear family: liblinear and avsf as a scikit-learn classifier."""
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from fwsvm.estimators.base import Classifier
-from fwsvm.estimators.parameters import limit, with_parameters
+from fwsvm.estimators.parameters import with_parameters
 
 VISITS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
@@ -36,9 +35,8 @@ class DualCoordinateSVC(Classifier):
         return self
 
     def _settings(self, X: Any) -> dict[str, Any]:
-        visits = VISITS if self.max_iter is None else limit(self.max_iter)
-        if isinstance(visits, Integral):
-            visits = int(visits) * X.shape[0]
+        visits = VISITS if self.max_iter is None else self.max_iter
+        visits = None if visits == -1 else visits * X.shape[0]
         given = super()._settings(X)
         bias = self.intercept_scaling if self.fit_intercept else 0.0
         own = {**given["parameters"], "loss": self.loss, "bias": bias}
