@@ -21,7 +21,7 @@ STATES = {
     "trust": "as fetch; no digest is published, so the first download is recorded",
     "by hand": "add its files with `fwsvm data add`: no address is known",
 }
-ENTRY = ("name", "title", "classes", "features", "scaling", "made", "stands_for")
+ENTRY = ("name", "title", "task", "classes", "features", "scaling", "made", "stands_for")
 COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state", "yours")
 
 name_argument = click.argument("name")
