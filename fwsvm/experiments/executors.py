@@ -24,7 +24,6 @@ from fwsvm.experiments.run import Record, Resources, error_record, failure_recor
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
-from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress
 
 GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
@@ -43,7 +42,6 @@ class Inline:
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
-        self.columns = ColumnStore()  # of a search, whose memory the next chain takes
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
         """Run all chains, one after another; see `FuturesExecutor.run`."""
@@ -54,12 +52,11 @@ class Inline:
 
         with listening(lambda phase: watch(present[0], phase)):
             for chain in chains:
-                for record in run_cells(chain, self.resources, watch, on_start=start, columns=self.columns):
+                for record in run_cells(chain, self.resources, watch, on_start=start):
                     deliver(record)
 
     def close(self) -> None:
-        """Release the memory."""
-        self.columns.release()
+        """Do nothing: there are no workers."""
 
 
 class FuturesExecutor(ABC):
@@ -161,7 +158,6 @@ def _serve(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     present: list[Cell] = []
     sending = threading.Lock()  # functions are compiled, and phases announced, in threads of a run, too
-    columns = ColumnStore()  # of a search, whose memory the next chain takes
 
     def send(message: object) -> None:
         with sending:
@@ -183,7 +179,7 @@ def _serve(pipe: Connection) -> None:
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
         while (message := pipe.recv()) is not None:
             chain, resources = message
-            for record in run_cells(chain, resources, watch, on_start=start, columns=columns):
+            for record in run_cells(chain, resources, watch, on_start=start):
                 send(record)
 
 

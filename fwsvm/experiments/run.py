@@ -30,7 +30,6 @@ from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
-from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
@@ -231,7 +230,6 @@ def run_chain(
     start: Callable[[int], Watch | None],
     warm: bool = True,
     traced: bool = False,
-    columns: ColumnStore | None = None,
     seconds_left: Callable[[], float] | None = None,
 ) -> Iterator[ChainRun]:
     """Train for one C after another on the same rows, and yield each run in order, with its test accuracy.
@@ -250,8 +248,6 @@ def run_chain(
         Whether each run starts where the one before ended.
     traced : bool
         Whether runs keep traces.
-    columns : ColumnStore, optional
-        Memory of the chains before, which this one takes over.
     seconds_left : callable, optional
         Returns the seconds that the chain may still take: the limit of each run; no run begins once there are none.
 
@@ -263,9 +259,7 @@ def run_chain(
     codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
     announce_compiling()
     try:
-        path = CPath(
-            data.train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns, traced=traced
-        )
+        path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, traced=traced)
     except Exception as error:  # noqa: BLE001 - it becomes rows
         yield from (ChainRun(place, None, {}, error) for place in range(len(chain)))
         return
@@ -345,7 +339,6 @@ def run_cells(
     watch: CellWatch | None = None,
     dataset: Dataset | None = None,
     on_start: Callable[[Cell], None] = lambda _: None,
-    columns: ColumnStore | None = None,
 ) -> Iterator[Record]:
     """Run the cells of a chain and yield their records in order; every cell gets one.
 
@@ -373,12 +366,8 @@ def run_cells(
         return
     common = rows.columns | {"parallel_cells": resources.parallel_cells}
     asked = [resources.applied(cell.settings) for cell in cells]
-    how: dict[str, Any] = {
-        "warm": cells[0].predecessors is not None,
-        "traced": cells[0].role == FINAL,
-        "columns": columns,
-    }
-    for run in run_chain(rows.data, asked, start=start, **how):
+    warm, traced = cells[0].predecessors is not None, cells[0].role == FINAL
+    for run in run_chain(rows.data, asked, start=start, warm=warm, traced=traced):
         cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
         if run.result is None:
             yield error_record(cell, run.error, **more)

@@ -17,7 +17,6 @@ from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.run import ChainRun, run_chain
 from fwsvm.experiments.validation import SEARCH_TOLERANCE, parts, refuse_more_folds
 from fwsvm.solvers import Settings, Status
-from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
 
@@ -110,14 +109,14 @@ def choose_width_and_penalty(
     settings = replace(settings, tolerance=SEARCH_TOLERANCE, final_gap=True)
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     limit = None if seconds is None else lambda: deadline - time.monotonic()
-    columns, tried, runs, interrupted = ColumnStore(), [], 0, False
+    tried, runs, interrupted = [], 0, False
     try:
         for gamma in gammas:
             chain = [replace(settings, C=C, gamma=gamma) for C in PENALTIES]
             right, judged = [0] * len(chain), [0] * len(chain)
             for part in parts(sample, ValidationRule(folds=folds), settings.seed):
                 rows = table.rows - part.train.rows
-                found = run_chain(part, chain, start=lambda _: watch, columns=columns, seconds_left=limit)
+                found = run_chain(part, chain, start=lambda _: watch, seconds_left=limit)
                 for run in itertools.takewhile(_has_ended, found):
                     right[run.place] += round(run.columns["test_accuracy"] * rows)
                     judged[run.place] += rows

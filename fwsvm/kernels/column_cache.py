@@ -66,24 +66,16 @@ class ColumnCache(NamedTuple):
     threads: int
 
 
-def column_cache(
-    kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1, memory: np.ndarray | None = None
-) -> ColumnCache:
+def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
     """Return an empty cache for the kernel's columns of these rows, of at most ``budget_bytes``.
 
-    The system provides memory pages as columns are written, so a generous budget costs nothing by itself. A page
-    written for the first time takes as long as computing what is written; ``memory`` is that of a cache that is done
-    with (`memory_of`), and is used where the columns fit into it.
+    The system provides memory pages as columns are written, so a generous budget costs nothing by itself.
     """
     m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     own, itself = own_terms_and_values(kernel, rows)
     dense = bool(budget_bytes) and is_dense(rows)
-    if memory is not None and memory.dtype == dtype and memory.size >= slots * m:
-        cached = memory.reshape(-1)[: slots * m].reshape(slots, m)
-    else:
-        cached = np.empty((slots, m), dtype)
     return ColumnCache(
         kernel,
         rows,
@@ -92,18 +84,13 @@ def column_cache(
         no_left_block(rows) if dense else empty_left_block(rows),
         dense_tiles(rows, own) if dense else no_dense_tiles(rows),
         np.arange(m, dtype=np.int32),
-        cached,
+        np.empty((slots, m), dtype),
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
         np.zeros(3, np.int64),
         np.random.default_rng(0),
         threads,
     )
-
-
-def memory_of(columns: ColumnCache) -> np.ndarray:
-    """Return the memory that the columns are in, all that was asked for."""
-    return columns.cached if columns.cached.base is None else columns.cached.base
 
 
 def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int) -> np.ndarray:

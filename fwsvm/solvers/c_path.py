@@ -77,8 +77,6 @@ class CPath:
         That of the settings of all its runs.
     warm : bool
         Whether a run starts where the one before ended; if not, each is that of `fit`.
-    columns : ColumnStore, optional
-        That of another path, whose runs are over: its memory serves this one, its values do not.
     traced : bool
         Whether its runs keep traces, which cut them into many short pieces.
     """
@@ -91,15 +89,12 @@ class CPath:
         *,
         class_weight: ClassWeight = None,
         warm: bool = True,
-        columns: ColumnStore | None = None,
         traced: bool = True,
     ) -> None:
         self.traced = traced
         self.rows = checked(X, codes, classes, None, class_weight)
         self.features, self.classes = X.shape[1], tuple(classes)
-        columns = columns or ColumnStore()
-        columns.forget_values() if warm else columns.release()
-        self.columns = columns if warm else None
+        self.columns: ColumnStore | None = {} if warm else None
         self.problems: Subproblems | None = None
         self.warm_starts: Mapping[int, WarmStart] = {}
 
@@ -136,7 +131,7 @@ class CPath:
     def _forget(self) -> None:
         """Keep no values of a run that may have left some claimed and not filled."""
         if self.columns is not None:
-            self.columns.forget_values()
+            self.columns.clear()
 
     @blas_on(1)
     def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:

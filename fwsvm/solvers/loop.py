@@ -178,7 +178,7 @@ def solve(
     clock.compiling += check.compiling
     if isinstance(end, Certified) and traced:
         _add_point(trace, clock, counters.iterations, end.outcome, at.support_vectors)
-    after = at.warm_start if columns is not None and columns.keeps_values else None
+    after = at.warm_start if columns is not None else None
     return BinaryResult(
         number, rows, status, counters, at.support_vectors, check.seconds, end, method, trace
     ), after

@@ -15,7 +15,7 @@ from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.column_store import ColumnStore
+from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
@@ -154,8 +154,6 @@ def solve_all(
     if workers > 1:
         threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
         resolved = replace(resolved, threads=threads, cache_mib=cache_mib)
-    if columns is None and len(wanted) > 1:
-        columns = ColumnStore(keeps_values=False)
     waiting = deque(wanted[np.argsort(-problems.sizes[wanted], kind="stable")].tolist())
     parts: list[BinaryResult] = []
     next_starts: dict[int, WarmStart] = {}
@@ -176,7 +174,7 @@ def solve_all(
                 return
             with clock.running():
                 problem, rows = problems.problem(number, resolved)
-            place = None if columns is None else columns.of(number if columns.keeps_values else me)
+            place = None if columns is None else SharedColumns(columns, number)
             start = (starts or {}).get(number)
             traced = resolved.traced and len(problems) == 1
             part, after = solve(problem, rows, number, resolved, clock, look, start, place, traced=traced)

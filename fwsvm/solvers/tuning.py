@@ -147,9 +147,6 @@ HELD_COLUMNS = 0.75
 #: Rows of a factor from which on BLAS has several threads. Evidence: with fewer, BLAS's threads wait for each other
 #: where others use the cores.
 SHARED_FACTOR = 4096
-#: Rows of a factor up to which it is made in one piece, and of a panel of a larger one, after each of which it is
-#: announced how much is done. Evidence: 9,000 rows, floats, one thread: 2.2 s in one piece, 3.0 s in panels.
-WHOLE_FACTOR, FACTOR_PANEL = 16384, 1024
 
 # ---------------------------------------------------------------- chunking
 

@@ -41,7 +41,7 @@ def _start(
         support = 0 if warm_start is None else int(np.count_nonzero(warm_start.weights))
         if not fits(support, len(problem.y), resolved):
             return many.family.start(problem, many.rule, many, warm_start, columns)
-        of_path = columns is not None and columns.keeps_values
+        of_path = columns is not None
         if not _has_many(warm_start, first=of_path and fits(len(problem.y), len(problem.y), resolved)):
             return ChunkRun(problem, settings, warm_start, columns, many)
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)

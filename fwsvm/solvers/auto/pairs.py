@@ -166,7 +166,7 @@ def solve_at_once(
     begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)
     over = interrupted or (resolved.time_limit is not None and clock.seconds >= resolved.time_limit)
     status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
-    columns = ColumnStore() if several else None  # of the runs of their own
+    columns: ColumnStore | None = {} if several else None  # of the runs of their own
     found: list[Solved] = []
     next_starts: Mapping[int, WarmStart] = {}
     steps = batch.solutions.steps.sum(axis=1)

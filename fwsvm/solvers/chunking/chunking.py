@@ -33,7 +33,7 @@ from fwsvm.errors import UsageError, not_one_of
 from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
-from fwsvm.solvers.column_store import ColumnStore, SharedColumns
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, largest_gap
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
@@ -132,10 +132,7 @@ class ChunkRun:
     ) -> None:
         self.settings, self.many, self.stream = settings, many, problem.stream
         self.matter = 0  # rows that matter by the last look
-        self.of_path: SharedColumns | None = None  # for all rows; each chunk is of other rows
-        if columns is None or columns.keeps_values:
-            self.of_path, columns = columns, ColumnStore(keeps_values=False).of(0)
-        self.columns = columns
+        self.columns = columns  # for all rows; each chunk is of other rows
         self.source: RowSource = row_source(problem.X)
         self.before = Counters()
         self.order = np.argsort(-problem.y, kind="stable")
@@ -179,7 +176,7 @@ class ChunkRun:
                 "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
             )
         problem = Binary(rows, self.y[chunk], self.penalties[chunk], self.stream)
-        columns = self.of_path if self.of_path is not None and self._is_whole else self.columns
+        columns = self.columns if self._is_whole else None
         self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         self.done: SimplexIterate | None = None
 

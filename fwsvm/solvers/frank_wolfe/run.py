@@ -210,8 +210,6 @@ class SimplexRun:
 
     def _renew(self, search: Search, dtype: Any) -> None:
         """Go on from the same point with a new column cache."""
-        if self.shared is not None:
-            self.shared.let_go()
         self._counted -= self.qp.columns.counts
         self.qp = self.qp._replace(columns=self._cache(search, dtype))
         same = ("alpha", "q", "active", "place", "active_diagonal", "now", "random", "drawn")

@@ -11,38 +11,7 @@ from fwsvm import phases
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import blas_on
 from fwsvm.solvers.newton.gram_rows import GramRows
-from fwsvm.solvers.tuning import FACTOR_PANEL, SHARED_FACTOR, WHOLE_FACTOR
-
-
-def factor_in_place(upper: np.ndarray) -> bool:
-    """Replace the upper triangle of a symmetric matrix (n, n) by U with U'U = the matrix.
-
-    ``upper`` is float32 or float64, in Fortran's order; what is below its diagonal is left alone. One of more than
-    `WHOLE_FACTOR` rows is factored panel by panel, between which progress is shown and an interrupt is taken.
-
-    Returns
-    -------
-    bool
-        Whether the matrix is positive definite in this precision; where it is not, there is no factor.
-    """
-    n = len(upper)
-    (potrf,), (trsm,) = get_lapack_funcs(("potrf",), (upper,)), get_blas_funcs(("trsm",), (upper,))
-    if n <= WHOLE_FACTOR:
-        return bool(potrf(upper, lower=0, clean=0, overwrite_a=1)[1] == 0)
-    for first in range(0, n, FACTOR_PANEL):
-        last = min(first + FACTOR_PANEL, n)
-        above = upper[:first, first:last].T
-        square = upper[first:last, first:last]
-        factor, failed = potrf(square - above @ above.T, lower=0, clean=0, overwrite_a=1)
-        if failed:
-            return False
-        np.copyto(square, factor, where=np.tri(last - first, dtype=bool).T)
-        for column in range(last, n, FACTOR_PANEL):  # a tile at a time: the system gives new memory slowly
-            tile = upper[first:last, column : column + FACTOR_PANEL]
-            tile -= above @ upper[:first, column : column + FACTOR_PANEL]
-            tile[:] = trsm(1.0, factor, tile, lower=0, trans_a=1)
-        phases.inside("factoring", 1.0 - (1.0 - last / n) ** 3)
-    return True
+from fwsvm.solvers.tuning import SHARED_FACTOR
 
 
 class CholeskyFactor:
@@ -84,11 +53,12 @@ class CholeskyFactor:
         self.room = room
         self.values = room[:size].reshape(len(rows), len(rows))
         inner = lines.matrix(rows, ridge, self.values)
-        phases.inside("factoring", 0.0)
+        phases.inside("factoring")
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():
-            self.definite = factor_in_place(self.upper)
+            (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
+            self.definite = potrf(self.upper, lower=0, clean=0, overwrite_a=1)[1] == 0
         self.rows = rows
 
     def product(self, x: np.ndarray) -> np.ndarray:
@@ -124,9 +94,6 @@ def _add_mirrored(values, x, out):
             total += line[t] * x[t]
             out[t] += line[t] * x_i
         out[i] += total
-
-
-TOGETHER = 32  # columns of a border that are solved for between two announcements: meanwhile scipy lets no display run
 
 
 class BorderedFactor:
@@ -191,12 +158,8 @@ class BorderedFactor:
         columns = np.zeros((len(rows), len(new)), self.halves.dtype, order="F")
         columns[at[inside], np.flatnonzero(inside)] = 1.0
         columns[:, ~inside] = self.lines.block(new[~inside], rows, columns.dtype).T
-        for first in range(0, len(new), TOGETHER):
-            phases.inside("border", first / len(new))
-            some = slice(first, first + TOGETHER)
-            columns[:, some] = self.factor.half(columns[:, some])
         self.known = np.concatenate([self.known, new])
-        self.halves = np.asfortranarray(np.hstack([self.halves, columns]))
+        self.halves = np.asfortranarray(np.hstack([self.halves, self.factor.half(columns)]))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return K~_AA^-1 r (|A|,), in the precision of the factor."""

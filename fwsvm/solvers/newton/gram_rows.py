@@ -12,8 +12,6 @@ from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.simplex_qp import STRETCH, add_lines
 from fwsvm.solvers.tuning import HELD_COLUMNS
 
-GATHERED = 256  # rows of a matrix that are filled between two announcements
-
 
 class GramRows:
     """Q_ij = y_i y_j (k(x_i, x_j) + 1) by lines, in the precision of the columns; sums are float64.
@@ -70,9 +68,8 @@ class GramRows:
         Below the square's diagonal, and on it, K~ is written; above it k(x_i, x_j).
         """
         y, lines, own = self.y[rows].astype(out.dtype), self.columns.slot_of[rows], ridge[rows]
-        for first in range(0, len(rows), GATHERED):
-            phases.inside("matrix", first / len(rows))
-            _gather(self.columns.cached, lines, rows, y, own, out, first, min(first + GATHERED, len(rows)))
+        phases.inside("matrix")
+        _gather(self.columns.cached, lines, rows, y, own, out)
         return self.columns.cached[self.columns.slot_of[rows], rows].astype(np.float64)
 
 
@@ -86,9 +83,9 @@ def _gather_block(cached, lines, rows, y_lines, y_rows, out):
 
 
 @njit
-def _gather(cached, lines, rows, y, ridge, out, first, last):
+def _gather(cached, lines, rows, y, ridge, out):
     one = out.dtype.type(1)
-    for i in range(first, last):
+    for i in range(rows.size):
         k, y_i = cached[lines[i]], y[i]
         for j in range(i + 1):
             out[i, j] = (k[rows[j]] + one) * (y_i * y[j])

@@ -139,7 +139,7 @@ class NewtonRun:
         rule.check()
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
-        self.resolved, self.switch, self.columns = resolved, rule.switch, columns
+        self.resolved, self.switch = resolved, rule.switch
         self.beyond, self.has_room = rule.beyond, True
         self.newton, self.stuck = False, False
         self.ended: Status | None = None
@@ -161,8 +161,7 @@ class NewtonRun:
         """Return the linear systems over the present column cache."""
         columns = self.simplex.qp.columns
         lines = GramRows(columns, self.y, self.resolved.threads)
-        room = None if self.columns is None else self.columns.take_room()
-        return ActiveSetSystem(lines, self.ridge, room)
+        return ActiveSetSystem(lines, self.ridge)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -295,8 +294,6 @@ class NewtonRun:
         except LinAlgError:
             self.stuck = True
             return
-        if self.columns is not None and self.system.room is not None:
-            self.columns.keep_room(self.system.room, self.resolved.cache_bytes)
         self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
         below = np.minimum(x, 0.0)
         alpha = x - below

@@ -25,19 +25,12 @@ class ActiveSetSystem:
     ----------
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
-    room : ndarray of one dimension, optional
-        Memory that factors of an earlier system were made in.
-
-    Attributes
-    ----------
-    room : ndarray of one dimension or None
-        Memory that the last factor was made in, and the next one will be if it fits.
     """
 
-    def __init__(self, lines: GramRows, ridge: np.ndarray, room: np.ndarray | None = None) -> None:
+    def __init__(self, lines: GramRows, ridge: np.ndarray) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.border: BorderedFactor | None = None
-        self.room = room
+        self.room: np.ndarray | None = None  # memory of the last factor, which the next one takes
 
     def check_room(self, active: int, resolved: Resolved) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that.
