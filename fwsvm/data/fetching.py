@@ -18,9 +18,8 @@ from fwsvm.data import derived, lockfile, overlay
 from fwsvm.data.download import FetchError, FetchOptions, download
 from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError
-from fwsvm.files.folders import data_folder
+from fwsvm.files.folders import data_folder, file_digest
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import file_digest
 
 BYTES_A_VALUE = 32  # of text, index and blank included, at most
 SMALLEST_LIMIT, LARGEST_LIMIT = 1 << 24, 1 << 32  # bytes of a file whose size is not known

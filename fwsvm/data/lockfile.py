@@ -37,29 +37,17 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """A mapping of the lock, whose keys are the attributes."""
 
 
-class Svmlight(Record, frozen=True, tag_field="format", tag="svmlight"):
-    """How a file in LIBSVM's format is read."""
+class Loader(Record, frozen=True):
+    """How a file is read: its format, and options of csv (`fwsvm.data.formats.tables.read`) and of svmlight."""
 
+    format: Literal["svmlight", "csv", "kdd99", "miniboone"]
     zero_based: bool = False
-
-
-class Csv(Record, frozen=True, tag_field="format", tag="csv"):
-    """How a table of delimited text is read; see `fwsvm.data.formats.tables.read`."""
-
     delimiter: str = ","
     header: bool = False
     label: int | str = -1
     drop: list[int | str] = []
     categorical: dict[int | str, list[Label]] = {}
     comment: str = ""
-
-
-class Kdd99(Record, frozen=True, tag_field="format", tag="kdd99"):
-    """A file of KDD Cup 1999."""
-
-
-class MiniBoone(Record, frozen=True, tag_field="format", tag="miniboone"):
-    """The file of MiniBooNE."""
 
 
 class Complement(Record, frozen=True):
@@ -320,7 +308,7 @@ def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
     for key, source in converted(sources, Raw, f"{where}.sources").items():
         at, more = f"{where}.sources.{key}", {**shared, "name": key}
         if "loader" in source:
-            converted(source["loader"], Svmlight | Csv | Kdd99 | MiniBoone, f"{at}.loader")
+            converted(source["loader"], Loader, f"{at}.loader")
         for role in {"train", "test"} & source.keys():
             files = converted(source[role], list[dict[str, Any]], f"{at}.{role}")
             pinned = [known(file | pins.get(f"{owner}/{key}/{file.get('file')}", {})) for file in files]

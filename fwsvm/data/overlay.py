@@ -22,8 +22,8 @@ from fwsvm.data.labels import classes
 from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, LockText, RawFile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.files.atomic import make_folder, replacing
+from fwsvm.files.folders import file_digest
 from fwsvm.files.lock import exclusive
-from fwsvm.files.state import file_digest
 
 
 def _address(source: DataSource, file: RawFile) -> str:

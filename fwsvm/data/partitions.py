@@ -4,7 +4,6 @@ A range starts and ends where lines do. Which ranges there are depends on the fi
 """
 
 import hashlib
-import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,24 +109,15 @@ def _cut_file(path: Path) -> list[Partition]:
         if head.startswith(tuple(COMPRESSIONS)):
             raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
         refuse_not_text(path, head)
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            ends, size = _line_ends(text), len(text)
-    starts = [len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0, *ends[:-1]]
-    return [Partition(str(path), start, stop, size) for start, stop in zip(starts, ends, strict=True)]
-
-
-def _line_ends(text: mmap.mmap) -> list[int]:
-    """Return where the partitions of a text end, after a newline each but for the last."""
-    size = len(text)
-    step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), []
-    at = step
-    while at < size:
-        newline = text.find(b"\n", at - 1)
-        if newline < 0 or newline + 1 >= size:
-            break
-        ends.append(newline + 1)
-        at = max(at + step, newline + 2)
-    return [*ends, size]
+        size = source.seek(0, os.SEEK_END)
+        step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), {size}
+        for at in range(step, size, step):
+            source.seek(at - 1)
+            source.readline()
+            ends.add(source.tell())
+    stops = sorted(ends)
+    starts = [len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0, *stops[:-1]]
+    return [Partition(str(path), start, stop, size) for start, stop in zip(starts, stops, strict=True)]
 
 
 def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:

@@ -1,7 +1,10 @@
-"""Where fwsvm keeps what it can make or fetch again: ``FWSVM_CACHE``, or the system's cache folder."""
+"""Where fwsvm keeps what it can make or fetch again, ``FWSVM_CACHE`` or the system's cache folder; digests of files."""
 
+import hashlib
 import os
 from pathlib import Path
+
+from fwsvm.errors import DataError
 
 BUILDING = "fwsvm-building-"  # begins the name of a folder of parsed copies that a process is writing
 
@@ -34,3 +37,14 @@ def numba_folder() -> Path:
 def code_folder() -> Path:
     """Return the folder of compiled code where ``NUMBA_CACHE_DIR`` may have moved it."""
     return Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
+
+
+def file_digest(path: Path, kind: str = "sha256") -> str:
+    """Return a digest (hex) of a file, of a kind that hashlib knows; `DataError` where it cannot be read."""
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: not a regular file; give a file")
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, kind).hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks
-from fwsvm._occurring import occurring
+from fwsvm._mapped import RowMatrix, blocks, occurring
 
 BLOCK = 1 << 24  # numbers of a block, of which a temporary takes 128 MiB
 LOST = 1e-3  # of the mean square; a difference from the square of the mean that is less is lost in rounding

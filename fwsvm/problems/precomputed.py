@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, only_columns
 from fwsvm._memory import require
-from fwsvm._occurring import only_columns
 from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.precomputed import Precomputed

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix, blocks
+from fwsvm._mapped import RowMatrix, blocks, occurring, only_columns, widened
 from fwsvm._memory import require
-from fwsvm._occurring import occurring, only_columns, widened
 from fwsvm.errors import DataError
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm import phases
-from fwsvm._mapped import RowMatrix, all_finite, is_mapped
-from fwsvm._occurring import occurring
+from fwsvm._mapped import RowMatrix, all_finite, is_mapped, occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.compile import is_cache_empty

@@ -182,13 +182,6 @@ def test_a_mirror_may_be_a_url_and_its_bytes_count_as_any_others(cache: Path, si
         fetched(an_entry(a_file(name="other")), mirror=f"{site.address}/mirror")
 
 
-def test_a_file_damaged_in_the_cache_is_replaced(cache: Path, site: Site) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    path = fetched(entry)
-    path.write_bytes(CONTENT.replace(b"0.5", b"0.6", 1))
-    assert fetched(entry).read_bytes() == CONTENT
-
-
 def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
     entry = an_entry(a_file("http://example.invalid/tiny", sha256=None, bytes=None))
     with pytest.raises(DataError, match="plain http is only for files whose digest is pinned"):

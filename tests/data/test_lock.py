@@ -65,7 +65,7 @@ def parsed(raw: dict[str, Any]) -> Lock:
         (lambda e: file_of(e).update(file="../a1a"), "train[0].file: Expected `str` matching"),
         (
             lambda e: e["sources"]["libsvm"].update(loader={"format": "npy"}),
-            "libsvm.loader.format: Invalid value 'npy'",
+            "libsvm.loader.format: Invalid enum value 'npy'",
         ),
         (
             lambda e: e["sources"]["libsvm"].update(loader={"format": "csv", "label": [1]}),

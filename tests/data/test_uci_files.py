@@ -10,7 +10,7 @@ import pytest
 from fwsvm.data import catalogue, formats, lockfile
 from fwsvm.data.formats import tables
 from fwsvm.errors import DataError
-from fwsvm.files.state import file_digest
+from fwsvm.files.folders import file_digest
 
 #: "50 21 77 2" and "37 0 79 4", a line each, as Unix compress packs them.
 PACKED = bytes.fromhex("1f9d90356080901103c48d1b0315cc4028f0460e10341400")

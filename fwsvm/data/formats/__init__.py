@@ -11,8 +11,7 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import npy, svmlight, tables
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.errors import DataError, UsageError
-from fwsvm.files.folders import parsed_folder
-from fwsvm.files.state import file_digest
+from fwsvm.files.folders import file_digest, parsed_folder
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
 READERS: dict[str, Callable[..., Parsed]] = {
