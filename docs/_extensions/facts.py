@@ -62,9 +62,7 @@ class Columns(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the definitions."""
         columns = TRACE_COLUMNS if self.arguments == ["traces"] else COLUMNS
-        return [
-            definitions([(name, [paragraph(column.sentence)]) for name, column in columns.items()], "column")
-        ]
+        return [definitions([(name, [paragraph(sentence)]) for name, sentence in columns.items()], "column")]
 
 
 class Statuses(SphinxDirective):

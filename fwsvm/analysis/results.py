@@ -18,7 +18,6 @@ from fwsvm.errors import ResultsError, UsageError, counted, listed, shortened, s
 from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
 from fwsvm.results.files import no_results
-from fwsvm.results.reading import TRUTHS
 from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
 
@@ -182,9 +181,9 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
 
 def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series[bool]":
     if pd.api.types.is_bool_dtype(column):
-        if value.lower() not in TRUTHS:
+        if value.lower() not in {"true", "false"}:
             raise UsageError(f"--where {condition}: give true or false")
-        return column == TRUTHS[value.lower()]
+        return column == (value.lower() == "true")
     if pd.api.types.is_numeric_dtype(column):
         if not value:
             return column.isna()

@@ -152,8 +152,7 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                state = "missing" if found.unobtainable else "unreadable"
-                echo(f"{state}: {found.missing}", 2, err=True)
+                echo(f"missing: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             features = counted(found.features, "feature")

@@ -18,17 +18,14 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import holdout, subsample
-from fwsvm.errors import DataError, UnobtainableError, clipped
+from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.validation import divided
 
 
 @dataclass(frozen=True)
 class DataInfo:
-    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded.
-
-    ``unobtainable`` tells a set of the lock that is not available from a file that cannot be read.
-    """
+    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
 
     name: str = ""
     fingerprint: str = ""
@@ -38,7 +35,6 @@ class DataInfo:
     classes: int = 0
     notices: tuple[str, ...] = ()
     missing: str = ""
-    unobtainable: bool = False
 
 
 def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
@@ -46,8 +42,7 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     try:
         found = load(wanted, offline=offline)
     except DataError as error:
-        unobtainable = isinstance(error, UnobtainableError)
-        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error), unobtainable=unobtainable)
+        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error))
     return DataInfo(
         name=found.name,
         fingerprint=found.fingerprint,

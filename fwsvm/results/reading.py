@@ -1,20 +1,18 @@
 """Read runs.csv and traces with pandas: rows of every schema; a torn last line, as a kill leaves it, is left out."""
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
 from fwsvm.errors import ResultsError, shown
-from fwsvm.results.columns import COLUMNS, NUMBER, REQUIRED, SCHEMA, TRACE_COLUMNS, TRUTH
+from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TEXTS, TRACE_COLUMNS, TRUTHS
 from fwsvm.results.schemas import updated
 from fwsvm.status import Status
 
-REMEDY = "mend or delete the line"
 RowT = TypeVar("RowT", bound=Mapping[str, str])
-TRUTHS = {"": False, "true": True, "True": True, "false": False, "False": False}
 
 
 class ResultsTable(NamedTuple):
@@ -26,15 +24,12 @@ class ResultsTable(NamedTuple):
         A row for each whole line, fields as they stand.
     header : tuple of str
         Columns of the file; empty for a file without a whole line. `read_runs` adds others to ``frame``.
-    whole : int
-        Bytes up to the end of the last whole line.
     torn : bool
         Whether part of a line follows.
     """
 
     frame: pd.DataFrame
     header: tuple[str, ...]
-    whole: int
     torn: bool
 
 
@@ -46,31 +41,28 @@ def read_runs(path: Path) -> ResultsTable:
     Raises
     ------
     ResultsError
-        The file is no table of fwsvm, or has a row of a newer schema; the line is named.
+        The file is no table of fwsvm, or has a row of a newer schema or an unknown status.
     """
     table = _read_csv(path)
-    frame = table.frame
     if not table.header:
         return table._replace(frame=pd.DataFrame(columns=list(COLUMNS), dtype=object))
-    schema = frame.get("schema", pd.Series("", frame.index, dtype=object))
-    newer = schema.map(lambda field: field.isdecimal() and int(field) > SCHEMA)
-    if newer.any():
-        line = int(newer.to_numpy().argmax()) + 2
-        raise ResultsError(
-            f"{path}:{line}: a row of schema {schema[line - 2]}, and this version reads schemas up to {SCHEMA}; "
-            "update fwsvm"
-        )
     if lacking := [name for name in REQUIRED if name not in table.header]:
         raise ResultsError(
             f"{path}:1: the columns are not this version's: no column {', '.join(lacking)}; "
             "give a folder that fwsvm grid wrote"
         )
-    _check(path, frame["status"], lambda field: field in set(Status))
-    # it is also the name of a trace's file
-    _check(path, frame["run_id"], lambda field: field[:1].isalnum() and field.replace("-", "").isalnum())
     unknown = [name for name in table.header if name not in COLUMNS]
-    older = (schema != str(SCHEMA)).to_numpy()
-    frame = frame.reindex(columns=[*COLUMNS, *unknown], fill_value="")
+    frame = table.frame.reindex(columns=[*COLUMNS, *unknown], fill_value="")
+    newer = frame["schema"].map(lambda field: field.isdecimal() and int(field) > SCHEMA)
+    if newer.any():
+        raise ResultsError(
+            f"{path}: a row of a schema above {SCHEMA}, which this version reads; update fwsvm"
+        )
+    if not (known := frame["status"].isin(list(Status)).to_numpy()).all():
+        wrong = int(known.argmin())
+        said = shown(frame["status"].iloc[wrong])
+        raise ResultsError(f"{path}:{wrong + 2}: status is {said}; mend or delete the line")
+    older = (frame["schema"] != str(SCHEMA)).to_numpy()
     if older.any():
         mended = pd.DataFrame([updated(row) for row in records(frame[older])], frame.index[older])
         frame = pd.concat([frame[~older], mended[frame.columns]]).sort_index()
@@ -83,16 +75,25 @@ def records(frame: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def typed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return the known columns of `read_runs` as numbers (empty: NaN), truths (empty: False) and text.
+    """Return the known columns of `read_runs` as numbers (empty: NaN), truths and text.
 
     ``path`` is the file of the rows, for messages.
 
     Raises
     ------
     ResultsError
-        A field is no number, or neither true nor false; line and column are named.
+        A field is no number; its column is named.
     """
-    return pd.DataFrame({name: _typed(frame[name], COLUMNS[name].kind, path) for name in COLUMNS})
+    return pd.DataFrame(
+        {
+            name: frame[name].str.lower() == "true"
+            if name in TRUTHS
+            else frame[name]
+            if name in TEXTS
+            else _numbers(frame[name], path)
+            for name in COLUMNS
+        }
+    )
 
 
 def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
@@ -109,7 +110,7 @@ def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
     frame = _read_csv(path).frame
     if lacking := [name for name in TRACE_COLUMNS if name not in frame]:
         raise ResultsError(f"{path}:1: no column {', '.join(lacking)}; is this a trace?")
-    return pd.DataFrame({name: _typed(frame[name], NUMBER, path) for name in TRACE_COLUMNS})
+    return pd.DataFrame({name: _numbers(frame[name], path) for name in TRACE_COLUMNS})
 
 
 def _read_csv(path: Path) -> ResultsTable:
@@ -117,7 +118,7 @@ def _read_csv(path: Path) -> ResultsTable:
     whole = content.rfind(b"\n") + 1
     torn = whole < len(content)
     if not whole:
-        return ResultsTable(pd.DataFrame(), (), 0, torn)
+        return ResultsTable(pd.DataFrame(), (), torn)
     try:
         frame = pd.read_csv(
             io.BytesIO(content[:whole]),
@@ -131,37 +132,14 @@ def _read_csv(path: Path) -> ResultsTable:
         raise ResultsError(f"{path}: not a table in CSV: {' '.join(reason.split())}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise ResultsError(f"{path}: its rows have more fields than its header")
-    return ResultsTable(frame, tuple(frame.columns), whole, torn)
+    return ResultsTable(frame, tuple(frame.columns), torn)
 
 
-def _typed(column: "pd.Series[Any]", kind: str, path: Path) -> "pd.Series[Any]":
-    if kind == TRUTH:
-        _check(path, column, TRUTHS.__contains__)
-        return column.map(TRUTHS).astype(bool)
-    if kind != NUMBER:
-        return column
-    numbers = column.where(column != "", "nan")
+def _numbers(column: "pd.Series[Any]", path: Path) -> "pd.Series[Any]":
     try:
-        return numbers.astype(float)
-    except ValueError:
-        _check(path, numbers, _is_number)
-        raise
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _check(path: Path, column: "pd.Series[Any]", is_right: Callable[[str], bool]) -> None:
-    """Raise `ResultsError` for the first field that is not right; each distinct field is looked at once."""
-    wrong = [field for field in column.unique() if not is_right(field)]
-    if wrong:
-        line = int((column == wrong[0]).to_numpy().argmax()) + 2
-        raise ResultsError(f"{path}:{line}: {column.name} is {shown(wrong[0])}; {REMEDY}")
+        return column.where(column != "", "nan").astype(float)
+    except ValueError as error:
+        raise ResultsError(f"{path}: {column.name}: {error}") from None
 
 
 def keep_latest(rows: dict[str, RowT], row: RowT) -> None:

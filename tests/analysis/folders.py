@@ -10,18 +10,8 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import cells, published
-from fwsvm.results.columns import COLUMNS as RUN_COLUMNS
-from fwsvm.results.columns import NUMBER
+from fwsvm.results.columns import COLUMNS, TEXTS, TRUTHS
 
-COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
-    "run_id experiment profile role status message dataset data_sha256 rows features classes "
-    "subproblems method kernel gamma sigma2 width_rule degree coef0 C lambda search stop tolerance seed "
-    "fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors "
-    "iterations steps kernel_evaluations cache_hit_rate protocol parameters chosen flags time_limit "
-    "max_iterations test_accuracy train_accuracy load_seconds "
-    "compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells "
-    "shared machine cpu blas python numpy numba fwsvm commit started_utc schema source"
-).split()
 DEFAULTS: dict[str, Any] = {
     "experiment": "trial",
     "profile": "paper",
@@ -83,7 +73,7 @@ def row(**fields: Any) -> dict[str, Any]:
 def frame_of(*rows) -> pd.DataFrame:
     """Return some rows as a DataFrame typed as `read_runs` types it."""
     frame = pd.DataFrame(list(rows), dtype=object)
-    for name in (name for name, column in RUN_COLUMNS.items() if column.kind == NUMBER):
+    for name in frame.columns.difference([*TEXTS, *TRUTHS]):
         frame[name] = pd.to_numeric(frame[name].replace("", None))
     frame["shared"] = frame["shared"] == "true"
     return frame

@@ -149,7 +149,7 @@ def test_the_columns_are_those_agreed_on() -> None:
     shared machine cpu blas python numpy numba fwsvm commit started_utc schema source
     """
     assert list(COLUMNS) == agreed.split()
-    assert all(column.sentence.endswith(".") for column in COLUMNS.values())
+    assert all(sentence.endswith(".") for sentence in COLUMNS.values())
 
 
 def test_a_row_is_plain_json() -> None:
