@@ -40,12 +40,6 @@ class LeftBlock(NamedTuple):
     own: np.ndarray
 
 
-def left_block_bytes(features: int, most: int, itemsize: int) -> int:
-    """Return the bytes of the table of rows of which any 64 store ``most`` numbers or fewer."""
-    lines = min(features, most) + 1
-    return 4 * (features + lines) + itemsize * WIDE * lines
-
-
 def no_left_block(rows: Rows) -> LeftBlock:
     """Return a table without memory, for rows that are dense."""
     numbers, places = np.zeros(0, rows.values.dtype), np.zeros(0, np.int32)

@@ -7,6 +7,7 @@ coupling of the pairs' probabilities by the second method of Wu, Lin and Weng (2
 from itertools import combinations
 
 import numpy as np
+from scipy.special import expit
 
 NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
 LEAST = 1e-7  # of a pair's probability
@@ -29,7 +30,7 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     A, B = 0.0, float(np.log((N + 1.0) / (P + 1.0)))
     loss = _cross_entropy(decision * A + B, target)
     for _ in range(NEWTON_STEPS):
-        p = _sigmoid(decision * A + B)
+        p = expit(-(decision * A + B))
         curvature, slope = p * (1.0 - p), target - p
         h11, h22 = float(np.sum(decision**2 * curvature)) + RIDGE, float(np.sum(curvature)) + RIDGE
         h21 = float(np.sum(decision * curvature))
@@ -63,7 +64,7 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     """
     with np.errstate(over="ignore"):  # a foreign model may have any finite A and B; infinity is certainty
         value = decision * sigmoids[0] + sigmoids[1]
-    pairs = np.clip(_sigmoid(value), LEAST, 1.0 - LEAST)
+    pairs = np.clip(expit(-value), LEAST, 1.0 - LEAST)
     if K == 2:
         return np.hstack([pairs, 1.0 - pairs])
     found = np.empty((len(pairs), K))
@@ -73,16 +74,8 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     return found
 
 
-def _sigmoid(value: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + exp(value)) without overflow."""
-    small = np.exp(-np.abs(value))
-    found: np.ndarray = np.where(value >= 0.0, small, 1.0) / (1.0 + small)
-    return found
-
-
 def _cross_entropy(value: np.ndarray, target: np.ndarray) -> float:
-    losses = np.where(value >= 0.0, target, target - 1.0) * value + np.log1p(np.exp(-np.abs(value)))
-    return float(np.sum(losses))
+    return float(np.sum(target * value + np.logaddexp(0.0, -value)))
 
 
 def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:

@@ -6,8 +6,6 @@ import numpy as np
 
 from fwsvm._mapped import is_mapped
 from fwsvm._memory import require
-from fwsvm.kernels.dense_tiles import DENSE
-from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.solvers.tuning import MOST_FIRST_ROWS
 
 if TYPE_CHECKING:
@@ -18,8 +16,8 @@ ROW, LINEAR_ROW = 480, 220  # of a run's own arrays, for each row
 NUMBER, LINEAR_NUMBER = 36, 24  # of copies in both precisions with their features, for each number stored
 
 
-def training_bytes(X: Any, features: int, codes: np.ndarray, K: int, resolved: "Resolved") -> tuple[int, int]:
-    """Return what training takes beside kernel columns, and what of it are linear weights.
+def check(X: Any, features: int, codes: np.ndarray, K: int, resolved: "Resolved") -> None:
+    """Refuse training that does not fit in the memory available, with `UsageError`.
 
     ``X`` (m, k) are the rows as solvers read those of ``features`` features.
     """
@@ -35,17 +33,9 @@ def training_bytes(X: Any, features: int, codes: np.ndarray, K: int, resolved: "
         rows = m if K == 2 else int(np.sort(np.bincount(codes, minlength=K))[-2:].sum())
         copied = min(rows, MOST_FIRST_ROWS) if mapped and K == 2 else rows
         each = ROW * rows + NUMBER * stored * copied // max(1, m)
-        if stored < DENSE * m * n:
-            longest = n if dense else int(np.diff(X.indptr).max(initial=0))
-            each += 2 * left_block_bytes(n, WIDE * longest, 8)
         kept = 0 if K == 2 else problems * PART + 17 * (K - 1) * m
-    return min(problems, resolved.threads) * each + kept + weights, weights
-
-
-def check(X: Any, features: int, codes: np.ndarray, K: int, resolved: "Resolved") -> None:
-    """Refuse training that does not fit in the memory available, with `UsageError`; see `training_bytes`."""
-    total, weights = training_bytes(X, features, codes, K, resolved)
-    columns = min(resolved.cache_bytes, 8 * len(codes) ** 2) if resolved.family.keeps_values else 0
+    total = min(problems, resolved.threads) * each + kept + weights
+    columns = min(resolved.cache_bytes, 8 * m**2) if resolved.family.keeps_values else 0
     remedy = (
         f"take fewer rows (fwsvm subset){' or classes' * (K > 2)}{', or lower cache_mib' * (columns > 0)}"
     )
@@ -54,5 +44,5 @@ def check(X: Any, features: int, codes: np.ndarray, K: int, resolved: "Resolved"
             "a linear method has a weight for each feature: number the features without gaps, or use a kernel method, "
             'such as swap-2o with kernel="linear", which reads only those that occur'
         )
-    what = f"{resolved.method.name} on {X.shape[0]:,} rows of {features:,} features and {K:,} classes"
+    what = f"{resolved.method.name} on {m:,} rows of {features:,} features and {K:,} classes"
     require(total + columns, what, remedy)

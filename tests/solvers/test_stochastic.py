@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from fwsvm.errors import UsageError
+from fwsvm.kernels.polynomial import Linear
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import value_rounding
+from fwsvm.problems.hinge import certificate
 from fwsvm.solvers import Status
 from tests import naive
 from tests.solvers.problems import train
@@ -174,3 +178,13 @@ def test_hinge_margins_that_cancel_are_not_certified():
     for method in ("wolfe", "scs"):
         assert not train(method, X, y, kernel="linear", C=1.0).certified
         assert train(method, X[:, 1:], y, kernel="linear", C=1.0).certified
+
+
+@pytest.mark.parametrize(("a", "lam"), [(1.0, 1.0), (10.0, 0.1)])
+def test_what_rounding_may_take_of_the_gap_grows_with_the_coefficients(a, lam):
+    """With k(x, x) = 1 it is what values are off by times |beta| for the losses, and lambda |beta|^2 / 2."""
+    rows = as_rows(np.eye(4))
+    alpha, u = np.array([a]), np.array([0.5])
+    found = certificate(Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1)
+    off = value_rounding(Linear(), rows)
+    assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12)

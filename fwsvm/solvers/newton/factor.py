@@ -68,21 +68,14 @@ class CholeskyFactor:
         product: np.ndarray = self.y * (out + signed.sum()) + self.diagonal * x
         return product
 
-    def half(self, right: np.ndarray) -> np.ndarray:
-        """Return U'^-1 r for K~_FF = U'U, of vectors (n,) or of columns (n, k), which may be overwritten."""
-        return self._by_factor(right, 1)
-
-    def other_half(self, right: np.ndarray) -> np.ndarray:
-        """Return U^-1 r, of vectors (n,) or of columns (n, k), which may be overwritten."""
-        return self._by_factor(right, 0)
-
-    def _by_factor(self, right: np.ndarray, trans: int) -> np.ndarray:
+    def half(self, right: np.ndarray, *, transposed: bool = True) -> np.ndarray:
+        """Return U'^-1 r for K~_FF = U'U, or U^-1 r, of vectors (n,) or columns (n, k), which may be overwritten."""
         right = right.astype(self.upper.dtype, order="F", copy=False)
         if right.ndim == 1:
             (trsv,) = get_blas_funcs(("trsv",), (self.upper,))
-            return np.asarray(trsv(self.upper, right, lower=0, trans=trans, overwrite_x=1))
+            return np.asarray(trsv(self.upper, right, lower=0, trans=transposed, overwrite_x=1))
         (trsm,) = get_blas_funcs(("trsm",), (self.upper,))
-        return np.asarray(trsm(1.0, self.upper, right, lower=0, trans_a=trans, overwrite_b=1))
+        return np.asarray(trsm(1.0, self.upper, right, lower=0, trans_a=transposed, overwrite_b=1))
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -172,7 +165,7 @@ class BorderedFactor:
             rest = lu_solve(self.corner, outer - self.half.T @ inner, check_finite=False)
             inner -= self.half @ rest.astype(inner.dtype)
             x[self.came] = rest[: len(self.entering)]
-        x[~self.came] = self.factor.other_half(inner)[self.stays]
+        x[~self.came] = self.factor.half(inner, transposed=False)[self.stays]
         return x
 
     def product(self, x: np.ndarray) -> np.ndarray:
