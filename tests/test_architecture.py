@@ -106,7 +106,6 @@ def test_help_imports_the_commands_and_next_to_nothing_else():
         "fwsvm",
         "fwsvm.errors",
         "fwsvm.exit_codes",
-        "fwsvm.papers",
         "fwsvm.phases",
         "fwsvm.plugins",
         "fwsvm.promises",

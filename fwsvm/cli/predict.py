@@ -75,7 +75,6 @@ def predict(
     """
     from fwsvm.cli._progress import Display
     from fwsvm.data import inputs
-    from fwsvm.errors import WriteError
     from fwsvm.experiments import prediction
     from fwsvm.files.atomic import replacing
     from fwsvm.problems import model_files
@@ -109,7 +108,7 @@ def predict(
     _tell(predicted, machine.features)
     if decision:
         note(f"decision values: {', '.join(prediction.decision_columns(machine))}")
-    with replacing(output, WriteError) if output else contextlib.nullcontext(sys.stdout) as stream:
+    with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
         stream.writelines(lines_of(predicted, machine.classes, decision=decision))
 
 

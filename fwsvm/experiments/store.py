@@ -80,7 +80,7 @@ class ResultsStore:
             self.notices += _of_other_versions(self.rows.values())
             if table is None or table.header != tuple(COLUMNS):
                 held = [] if table is None else table.frame.to_numpy().tolist()
-                with replacing(self.runs, WriteError) as text:
+                with replacing(self.runs) as text:
                     text.writelines(map(_csv_line, [COLUMNS, *held]))
             for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
                 with _writing(self.folder / name):
@@ -135,7 +135,7 @@ class ResultsStore:
                 or text.partition("\n")[0] in path.read_text("utf-8", "replace").splitlines()
             ):
                 break
-        with replacing(path, WriteError) as stream:
+        with replacing(path) as stream:
             # a file's name, which the comment has, may have line breaks or no UTF-8
             stream.write(f"# {ascii(comment)[1:-1]}, by fwsvm {__version__}\n{text}")
 
@@ -174,7 +174,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
     """Write a trace as CSV, with a header."""
-    with replacing(path, WriteError) as stream:
+    with replacing(path) as stream:
         stream.write(_csv_line(TRACE_COLUMNS))
         stream.writelines(
             _csv_line(csv_field(getattr(point, name)) for name in TRACE_COLUMNS) for point in points

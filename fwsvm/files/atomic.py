@@ -68,19 +68,19 @@ def _in_place(path: Path, mode: str, form: dict[str, Any]) -> IO[Any]:
     return os.fdopen(os.dup(int(number or {"out": 1, "err": 2}[name])), mode, **form)
 
 
-def write_whole(path: Path, content: bytes, refusal: type[FwsvmError] = WriteError) -> None:
-    """Write a file by `replacing`, and make its folder if need be; a ``refusal`` if that cannot be."""
-    make_folder(path.parent, refusal)
-    with replacing(path, refusal, binary=True) as stream:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file by `replacing`, and make its folder if need be."""
+    make_folder(path.parent)
+    with replacing(path, binary=True) as stream:
         stream.write(content)
 
 
-def make_folder(path: Path, refusal: type[FwsvmError] = WriteError) -> None:
-    """Make a folder, and those that it is in, unless it is there; a ``refusal`` if that cannot be."""
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in, unless it is there; `WriteError` if that cannot be."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refusal(f"{path} cannot be made: {error.strerror or error}") from None
+        raise WriteError(f"{path} cannot be made: {error.strerror or error}") from None
 
 
 def shortest(value: float) -> str:
