@@ -14,7 +14,7 @@ from fwsvm.errors import FwsvmError, SettingError
 
 MIB = 1 << 20
 SHARE = 0.9  # of what is available: an estimate is not exact, and Python needs some for itself
-UNASKED = 1 << 26  # bytes: to ask what is available takes as long as many a small problem's start
+UNASKED = 1 << 29  # bytes: to ask what is available takes as long as many a small problem's start
 UNKNOWN = 2 << 30  # what is taken to be available where the system does not say
 
 PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")

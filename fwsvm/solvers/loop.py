@@ -142,19 +142,22 @@ def solve(
     trace: list[TracePoint] = []
     steps, next_point, looked, check = 1, 1 if traced else math.inf, 0.0, Clock()
     status: Status | None = None
+    done = solver.counters
     try:
         while status is None:
-            done, started = solver.counters, clock.seconds
+            started = clock.seconds
             wanted = int(max(1, min(steps, most - done.iterations, next_point - done.steps)))
             with clock.running():
                 taken = solver.advance(wanted)
-            if solver.counters.steps >= next_point:
+            done = solver.counters
+            if done.steps >= next_point:
                 looked = _record(trace, clock, solver, looked)
-                next_point = int(solver.counters.steps * TRACE_SPACING) + 1
+                next_point = int(done.steps * TRACE_SPACING) + 1
             if taken < wanted:
                 check = Clock()
                 with check.running():
                     status = solver.check_stop()
+                done = solver.counters
                 if status is not None:
                     break
                 clock.add(check)  # the run goes on from what the check computed
@@ -163,7 +166,7 @@ def solve(
             spent = clock.seconds - started
             if clock.seconds >= limit:
                 status = Status.TIME_LIMIT
-            elif solver.counters.iterations >= most:
+            elif done.iterations >= most:
                 status = Status.MAX_ITERATIONS
             steps = _next_chunk(steps, taken, spent)
     except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -142,9 +141,10 @@ class Result:
 def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> Result:
     """Return the result of solved subproblems: one model, one certificate."""
     parts = solved.parts
-    total = certify.summed([part.certified.outcome for part in parts])
-    counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
-    ended = [certify.status_of(part.status, part.certified.outcome) for part in parts]
+    outcomes = [part.certified.outcome for part in parts]
+    total = certify.summed(outcomes)
+    counters = Counters(*map(sum, zip(solved.counters, *(part.counters for part in parts), strict=True)))
+    ended = [certify.status_of(part.status, outcome) for part, outcome in zip(parts, outcomes, strict=True)]
     lacking = ""
     if unreached := len(problems) - len(parts):
         ended.append(Status.TIME_LIMIT)

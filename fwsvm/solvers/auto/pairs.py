@@ -6,16 +6,18 @@ kernel rows that it wants. A pair without a certificate that holds goes on by a 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import is_dense
+from fwsvm.kernels.dense_tiles import MOST, dense_tiles, fill_dense_columns, is_dense
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms, own_terms_and_values
-from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.rows import in_precision, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import empty_left_block, gram_matrix, no_left_block, threads_for
 from fwsvm.kernels.sums import product_rounding
+from fwsvm.numerics.simd import WIDTH
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
@@ -55,14 +57,27 @@ class PairBatch:
         counts[pairs[numbers]] = np.bincount(codes, minlength=problems.K)[pairs[numbers]]
         order = np.argsort(codes, kind="stable")
         self.order = order[counts[codes[order]] > 0]
-        rows, starts = some_rows(as_rows(problems.rows), self.order), np.concatenate([[0], np.cumsum(counts)])
+        rows, starts = some_rows(problems.compressed, self.order), np.concatenate([[0], np.cumsum(counts)])
         m, (own, itself) = rows.height, own_terms_and_values(kernel, rows)
-        single = in_precision(rows, np.float32)
+        single, own_single, dense = rows, own, is_dense(rows)
         self.threads, self.evaluations, matrix = self.resolved.threads, 0, np.empty((0, 0))
-        if m <= whole:  # few values, and a value and its mirror image are computed once
-            self.threads, self.evaluations = threads_for(rows, m, m, self.threads), m * (m + 1) // 2
-            matrix = np.empty((m, m))
-            gram_matrix(kernel, rows, own, matrix, self.threads)
+        if m <= whole:
+            self.threads = threads_for(rows, m, m, self.threads)
+            matrix = np.empty((m + 2 * WIDTH, m))
+            matrix[:WIDTH] = matrix[-WIDTH:] = 0.0
+            values = matrix[WIDTH:-WIDTH]
+            if dense:
+                self.evaluations, tiles = m * m, dense_tiles(rows, own)
+                for first in range(0, m, MOST):
+                    lines = np.arange(first, min(first + MOST, m))
+                    fill_dense_columns(kernel, tiles, lines, values, lines, self.threads)
+            else:  # a value and its mirror image are computed once
+                self.evaluations = m * (m + 1) // 2
+                gram_matrix(kernel, rows, own, values, self.threads)
+            np.fill_diagonal(values, itself)
+        else:
+            single = in_precision(rows, np.float32)
+            own_single = own_terms(kernel, single)
         self.rows = PairRows(
             kernel,
             starts,
@@ -72,11 +87,10 @@ class PairBatch:
             own,
             itself,
             single,
-            own_terms(kernel, single),
+            own_single,
             matrix,
-            m > whole and is_dense(rows),
+            m > whole and dense,
             product_rounding(kernel, rows, own),
-            product_rounding(kernel, single, own),
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
         self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(pairs))
@@ -92,11 +106,11 @@ class PairBatch:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
         some, claimed = self.rows, np.zeros(len(self.sizes), np.int64)
-        most, fill_at = int(self.sizes[numbers[0]]), fill_address(some)
+        most, fill_at = int(self.sizes[numbers[0]]) + 2 * WIDTH, fill_address(some)
 
         def work(_: int) -> None:
             left_block = no_left_block if some.dense or some.matrix.size else empty_left_block
-            memory: np.ndarray = np.empty(most * most, np.float64 if some.matrix.size else np.float32)
+            memory = some.matrix.reshape(-1) if some.matrix.size else np.empty(most * most, np.float32)
             blocks = left_block(some.single), left_block(some.rows)
             solve_pairs(some, self.penalties, numbers, claimed, fill_at, memory, *blocks, self.solutions)
 
@@ -158,7 +172,7 @@ def solve_at_once(
     whole = ONE_MATRIX_ROWS if X.shape[0] <= ONE_MATRIX_ROWS else 0
     clock = Clock()
     with clock.running():
-        own = own_terms(resolved.kernel, as_rows(X))
+        own = own_terms(resolved.kernel, problems.compressed)
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
@@ -210,10 +224,10 @@ def _solve_in_shares(
     resolved, begun = batch.resolved, small[:0]
     values = np.cumsum(batch.sizes[small] ** 2) // (PAIRS_SHARE * resolved.threads)
     try:
-        for numbers in np.split(small, np.flatnonzero(np.diff(values)) + 1):
+        for first, last in pairwise([0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(small)]):
             with clock.running():
-                batch.solve(numbers)
-            begun = np.concatenate([begun, numbers])
+                batch.solve(small[first:last])
+            begun = small[:last]
             if watch is not None:
                 done, steps = len(begun), int(batch.solutions.steps.sum())
                 seconds, nan = clock.seconds, float("nan")

@@ -46,7 +46,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
 
     ``best`` and ``least`` are those of an earlier range.
     """
-    both, whole = a + b, first + (last - first) // 8 * 8
+    both, whole, found = a + b, first + (last - first) // 8 * 8, np.int64(-1)
     for start in range(first, whole, SCAN_STRETCH):
         stop = minimum(start + SCAN_STRETCH, whole)
         lowest = broadcast(np.inf)
@@ -56,11 +56,13 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
             lowest = lane_min(q_t, lowest)
         low = reduce_min(lowest)
         if low < least:
-            best, least = place_of(q, low, start), low
+            found, least = start, low
     for t in range(whole, last):
         q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
         if q[t] < least:
-            best, least = t, q[t]
+            best, least, found = t, q[t], np.int64(-1)
+    if found >= 0:
+        best = place_of(q, least, found)
     return best, least
 
 
@@ -100,11 +102,11 @@ def curvature(k, diagonal, K_ii, twice):
 
 
 @njit(inline="always")
-def _excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t):
-    """Return slope^2 - bar curvature of eight partners: positive where one gains more than ``bar``."""
+def _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t):
+    """Return slope^2 and curvature of eight partners, whose quotients they gain."""
     diagonal = load(active_diagonal, t)
     slope = where_positive(diagonal, maximum(load(q, t) - q_i, 0.0), broadcast(0.0))
-    return slope * slope - curvature(widen(load(k_i, t)), diagonal, K_ii, twice) * bar
+    return slope * slope, curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
 
 
 @njit(each_step=True)
@@ -115,17 +117,21 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     those of an earlier range. A vector test whether slope^2 > most curvature anywhere in a stretch takes no
     division; only vectors that pass it are read row by row.
     """
-    whole = first + (last - first) // 8 * 8
+    whole, found = first + (last - first) // 8 * 8, np.int64(-1)
     for start in range(first, whole, SCAN_STRETCH):
         stop = minimum(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
-            excess = lane_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t), excess)
+            squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
+            excess = lane_max(squares - widths * bar, excess)
         if reduce_max(excess) > 0.0:
             for t in range(start, stop, 8):
-                bar = most * (1.0 - COMPARISON_ROUNDING)
-                if reduce_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t)) > 0.0:
-                    best, most = _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, t, t + 8, best, most)
+                squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
+                gain = reduce_max(squares / widths)
+                if gain > most:
+                    found, most = t, gain
+    if found >= 0:
+        best, most = _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, found, found + 8, best, 0.0)
     return _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, whole, last, best, most)
 
 
