@@ -68,7 +68,7 @@ class Subproblems:
         return [np.flatnonzero(self.codes == c) for c in range(self.K)]
 
     @functools.cached_property
-    def compressed(self) -> Rows | RowSource:
+    def compressed(self) -> Any:
         """The rows in the form that simplex methods read: made once for all pairs."""
         return self.rows if isinstance(self.rows, RowSource) else as_rows(self.rows)
 

@@ -59,9 +59,6 @@ SETTLE_EVERY = 256
 #: Share of the gap kept in reserve for the float64 check of a gap from float32 columns. Evidence: with it the first
 #: check suffices where runs took a second one before; in time, 0.99 to 1.
 MARGIN = 0.01
-#: The same of pairs along C, whose certificates come from float32 kernel rows. Evidence: sums in float64 took 13 to
-#: 16 % of searches on usps and letter.
-PATH_MARGIN = 0.05
 #: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence: 1.28 times
 #: as fast as walks alone; scans alone are no slower where many rows are active.
 SCAN_FROM = 6

@@ -112,7 +112,7 @@ class Pair(NamedTuple):
     active_diagonal: np.ndarray
     values: np.ndarray
     width: int
-    shifts: tuple[int, int]
+    shifts: Any
     slot_of: np.ndarray
     tiles: DenseTiles
 
@@ -159,10 +159,8 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, memory, left_block, 
         constant, line = share * some.constant, share * some.slope
         alphas, done = np.empty((penalties.size, s.q.size)), 0
         for k in range(penalties.size):
-            if k:  # the same weights: q is K alpha and the share of the ridge
-                for t in range(s.q.size):
-                    rest = s.q[t] - s.alpha[t] * s.ridge[t]
-                    s.q[t] = rest if t < s.plus else -rest
+            if k:
+                _unsettle(s)
             _set_penalty(some, s, penalties[k])
             R, best = _settled(s) if k else _recompute(s)
             steps, checks, most = 0, 0, max(int(FIRST_SWAPS * s.rows), NEWTON_OVERHEAD)
@@ -333,6 +331,14 @@ def _settled(s):
     q[s.ranges[0][1] : s.plus] = FAR
     q[s.ranges[1][1] :] = FAR
     return R, best
+
+
+@njit(inner=True)
+def _unsettle(s):
+    """Make q of K alpha with signs again."""
+    for t in range(s.q.size):
+        rest = s.q[t] - s.alpha[t] * s.ridge[t]
+        s.q[t] = rest if t < s.plus else -rest
 
 
 @njit(inner=True)

@@ -46,7 +46,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
 
     ``best`` and ``least`` are those of an earlier range.
     """
-    both, whole, found = a + b, first + (last - first) // 8 * 8, np.int64(-1)
+    both, whole, found = a + b, first + (last - first) // 8 * 8, -1
     for start in range(first, whole, SCAN_STRETCH):
         stop = minimum(start + SCAN_STRETCH, whole)
         lowest = broadcast(np.inf)
@@ -60,7 +60,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     for t in range(whole, last):
         q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
         if q[t] < least:
-            best, least, found = t, q[t], np.int64(-1)
+            best, least, found = t, q[t], -1
     if found >= 0:
         best = place_of(q, least, found)
     return best, least
@@ -117,7 +117,7 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     those of an earlier range. A vector test whether slope^2 > most curvature anywhere in a stretch takes no
     division; only vectors that pass it are read row by row.
     """
-    whole, found = first + (last - first) // 8 * 8, np.int64(-1)
+    whole, found = first + (last - first) // 8 * 8, -1
     for start in range(first, whole, SCAN_STRETCH):
         stop = minimum(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
