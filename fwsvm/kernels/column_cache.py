@@ -101,17 +101,17 @@ def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray,
     """
     row_of, used = columns.row_of, int(columns.counts[USED])
     slots, free = len(row_of), min(len(wanted), len(row_of) - used)
-    lines = list(range(used, used + free))
-    for _ in range(len(wanted) - free):
+    lines = np.arange(used, used + len(wanted))
+    for c in range(free, len(wanted)):
         slot, tries = int(columns.random.integers(slots)), 0
-        while (tries < TRIES and priority[row_of[slot]] != 0.0) or row_of[slot] == keep or slot in lines:
+        while (tries < TRIES and priority[row_of[slot]] != 0.0) or row_of[slot] == keep or slot in lines[:c]:
             tries += 1
             slot = int(columns.random.integers(slots)) if tries <= TRIES else (slot + 1) % slots
         columns.slot_of[row_of[slot]] = -1
-        lines.append(slot)
+        lines[c] = slot
     row_of[lines], columns.slot_of[wanted] = wanted, lines
     columns.counts[:] += len(wanted) * len(columns.slot_of), 1, free
-    return np.array(lines)
+    return lines
 
 
 def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int = -1) -> None:
