@@ -66,9 +66,8 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
 def _rows(folder: Path) -> pd.DataFrame:
     table = read_runs(folder / "runs.csv")
     if not table.header or table.torn:
-        raise ResultsError(
-            f"{folder / 'runs.csv'}: empty, or its last line is incomplete; run fwsvm grid again"
-        )
+        said = "the last line is incomplete" if table.torn else "empty"
+        raise ResultsError(f"{folder / 'runs.csv'}: {said}; run that experiment again with fwsvm grid")
     return table.frame.assign(folder=str(folder))
 
 
