@@ -6,9 +6,8 @@ from dataclasses import replace
 from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.curves import draw_series, draw_sweeps
 from fwsvm.analysis.figures.data import TRACED, FigureData
-from fwsvm.analysis.figures.datasets import draw_datasets
+from fwsvm.analysis.figures.datasets import draw_datasets, draw_summary
 from fwsvm.analysis.figures.style import Drawing, require_matplotlib
-from fwsvm.analysis.figures.summary import draw_summary
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]

@@ -1,4 +1,4 @@
-"""A measure on single data sets, a line each: Figures 5 and 6 of Frandi et al., 5 to 9 of Nanculef et al.
+"""Dots for data sets: a measure on each, as Figures 5 and 6 of Frandi et al., and how far methods are behind the best.
 
 Dots, not bars: bars from zero hide differences between accuracies of 97 and 98, and have no meaning on a log axis.
 """
@@ -7,6 +7,7 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_cvm, without_sweeps
+from fwsvm.analysis.contests import contest
 from fwsvm.analysis.figures.curves import members, series_cells
 from fwsvm.analysis.figures.data import (
     FigureData,
@@ -19,8 +20,21 @@ from fwsvm.analysis.figures.data import (
     settings_apart,
     whiskers,
 )
-from fwsvm.analysis.figures.style import GRID, Drawing, footnote, hollow, legend, panels, set_titles, style_of
+from fwsvm.analysis.figures.style import (
+    GRID,
+    INK,
+    Drawing,
+    footnote,
+    hollow,
+    legend,
+    panels,
+    scale_axis,
+    set_titles,
+    style_of,
+)
 from fwsvm.analysis.measures import Measure
+
+BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the highest (points)"}
 
 
 def draw_datasets(data: FigureData) -> list[Drawing]:
@@ -70,3 +84,32 @@ def _picture(cells: pd.DataFrame, kind: Measure, suffix: str, said: str) -> Draw
     footnote(figure, *notes)
     caption = f"{kind.title} on single data sets{said and f', {said}'}"
     return Drawing(f"datasets-{kind.name}{suffix}", f"{'; '.join([caption, *notes])}.", figure)
+
+
+def draw_summary(data: FigureData) -> list[Drawing]:
+    """Draw a dot for each method and problem, a panel each for time and accuracy; a stroke marks the mean."""
+    contests = [found for name in BEHIND if (found := contest(data.cells, name)) is not None]
+    methods = list(dict.fromkeys(str(method) for one in contests for method in one.behind))
+    if data.measures or len(methods) < 2:
+        return []
+    figure, axes = panels(len(contests), height=0.32 * len(methods) + 0.8)
+    labels = [style_of(method, methods)["label"] for method in methods]
+    for panel, one in zip(axes, contests, strict=True):
+        for place, method in enumerate(methods):
+            if method in one.behind:
+                style = style_of(method, methods) | {"linestyle": "none", "alpha": 0.75}
+                behind = one.behind[method].dropna()
+                panel.plot(behind, [float(place)] * len(behind), **style)
+            if method in one.typical:
+                panel.plot([one.typical[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+        panel.set_yticks(range(len(methods)), labels)
+        panel.set_ylim(len(methods) - 0.5, -0.5)
+        if one.measure.name == "time":
+            scale_axis(panel, "x", one.measure)
+        set_titles(panel, "", BEHIND[one.measure.name], "")
+    problems = max(len(one.behind) for one in contests)
+    caption = (
+        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
+        "(geometric for times) over the problems that all methods finished in time."
+    )
+    return [Drawing("summary", caption, figure)]
