@@ -39,7 +39,6 @@ MODULES = {
     "reports": SECTIONS["Experiments"][4:],
     "about": SECTIONS["About"],
 }
-FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class Commands(click.Group):
@@ -102,7 +101,7 @@ class Commands(click.Group):
             if error.filename is not None:
                 tell([f"{os.fsdecode(error.filename)}: {error.strerror}"])
                 sys.exit(exit_codes.DATA)
-            if error.errno not in {errno.EPIPE, *FULL}:
+            if error.errno not in {errno.EPIPE, errno.ENOSPC, errno.EDQUOT}:
                 raise
             # stdout leads nowhere now, so that what is left in its buffer raises nothing at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

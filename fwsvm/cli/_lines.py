@@ -10,7 +10,6 @@ import click
 
 QUIET = "fwsvm.quiet"  # where the context of a command keeps whether --quiet was given
 WIDTH = 80  # columns of text that a program may read, too
-WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def is_quiet() -> bool:
@@ -27,7 +26,9 @@ def echo(line: str, indent: int, *, err: bool = False) -> None:
     stream = sys.stderr if err else sys.stdout
     if stream.isatty():
         columns = shutil.get_terminal_size().columns
-        line = textwrap.fill(line, columns, subsequent_indent=" " * indent, **WHOLE_WORDS)
+        line = textwrap.fill(
+            line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )
     click.echo(line, file=stream)
 
 

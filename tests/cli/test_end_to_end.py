@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "the last line was incomplete" in err
     assert f"{RUNS} runs: 6 to choose parameters, 18 to report; 7 done" in err
     assert out.count("converged") == 9
-    assert "its last line is incomplete" in fwsvm(place, "merge", "elsewhere", "here", "--out", "joined")[2]
+    assert "the last line is incomplete" in fwsvm(place, "merge", "elsewhere", "here", "--out", "joined")[2]
     torn = place / "elsewhere" / "runs.csv"
     torn.write_bytes(torn.read_bytes()[: torn.read_bytes().rfind(b"\n") + 1])
     assert f"joined: {RUNS} runs" in stdout(place, "merge", "elsewhere", "here", "--out", "joined")
