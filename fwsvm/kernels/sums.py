@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm import phases
 from fwsvm.kernels.dense_tiles import HEIGHT, add_sums_of_rows, empty_dense_tiles, is_dense, pack_rows
-from fwsvm.kernels.distances import OfDistance, cancels, single_error, value_error
+from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, empty_left_block, threads_for
@@ -18,8 +18,6 @@ UNINTERRUPTED = 1 << 28
 #: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
 #: sums of such values.
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-#: Units of rounding in double precision in one of single.
-SINGLE_UNITS = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 #: Features that are few. Errors of a sum are as random steps, and grow with the root of their number.
 FEW = 16
 
@@ -66,14 +64,8 @@ def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> floa
 
 
 def product_rounding(kernel: Any, rows: Rows, own: np.ndarray) -> float:
-    """Return what kernel values from products of rows may be off by, as `value_rounding`, in the rows' precision.
-
-    ``own`` (m,) are their own terms in float64.
-    """
-    features = most_stored(rows)
-    if rows.values.dtype == np.float64:
-        return rounding_of_sums(kernel, features, value_error(kernel, own, own))
-    return SINGLE_UNITS * rounding_of_sums(kernel, features, single_error(kernel, own) / SINGLE_UNITS)
+    """Return what kernel values from products and the own terms of rows, (m,), may be off by, as `value_rounding`."""
+    return rounding_of_sums(kernel, most_stored(rows), value_error(kernel, own, own))
 
 
 def rounding_of_sums(kernel: Any, features: int, error: float) -> float:

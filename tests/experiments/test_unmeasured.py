@@ -1,6 +1,5 @@
 """A trained machine is kept, with its certificate, where its rows cannot be predicted; what is lacking is said."""
 
-import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -91,18 +90,3 @@ def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.Monkey
     counts = [569 - row["rows"] for row in (first, last)]
     right = np.dot(counts, [row["test_accuracy"] for row in (first, last)])
     assert said["accuracy"] == pytest.approx(right / sum(counts))
-
-
-def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from fwsvm.experiments import prediction
-
-    with contextlib.chdir(tmp_path):
-        assert fwsvm("subset", "wdbc", "300", "train.svm", "test.svm").exit_code == 0
-        monkeypatch.setattr(run, "accuracy", raising(UsageError(NO_ROOM)))
-        monkeypatch.setattr(prediction, "predict", raising(UsageError(NO_ROOM)))
-        done = fwsvm("easy", "train.svm", "test.svm", "--time-limit", "10")
-        assert done.exit_code == 0, done.output
-        assert "The test accuracy could not be computed" in " ".join(done.output.split())
-        assert Path("train.svm.model").exists()
