@@ -42,21 +42,15 @@ def config_file(word: Path) -> Path:
     Raises
     ------
     UsageError
-        Neither a file nor a shipped experiment; a file that is not there of which there is a shipped one.
+        Neither a file nor a shipped experiment.
     """
-    if os.path.exists(word):  # noqa: PTH110  (Path.exists raises for a name that is too long)
+    if os.path.exists(word) or word.parent != Path():  # noqa: PTH110  (Path.exists raises for a name that is too long)
         return word
     name, files = word.name.removesuffix(SUFFIX), _files()
-    if word.parent == Path() and name in files:
-        return files[name]
-    if name in files:
-        raise UsageError(
-            f"{word}: there is no such file; `fwsvm grid {name}` runs the one that comes with fwsvm"
-        )
-    if word.parent != Path():
-        return word
-    hint = nearest(name, files, "`fwsvm grid --list` shows all")
-    raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")
+    if name not in files:
+        hint = nearest(name, files, "`fwsvm grid --list` shows all")
+        raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")
+    return files[name]
 
 
 def _files() -> dict[str, Path]:

@@ -49,10 +49,6 @@ def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder):
         ),
         (("nothing-like-it",), "`fwsvm grid --list` shows all"),
         (("../quickster",), "../quickster: cannot be read"),
-        (
-            ("configs/web.yaml",),
-            "configs/web.yaml: there is no such file; `fwsvm grid web` runs the one that comes",
-        ),
         (("x" * 5000,), "neither a file nor"),
         ((), "name an experiment"),
         (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
