@@ -103,7 +103,7 @@ def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float
         family=FAMILIES[auto.family],
         C=C,
         lambda_=1.0 / (C * rows),
-        time_limit=None if left is None else max(1e-3, left),
+        time_limit=left,
     )
 
 
