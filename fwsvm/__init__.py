@@ -41,6 +41,7 @@ new method one file in `solvers` (docs/adding/method.md). At the end the problem
 from scratch: what `Result` calls certified does not rest on numbers that the solver kept.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import the top layer when it is first asked for, so that ``import fwsvm`` is instant."""
+    if name in ("data", "estimators"):
+        return importlib.import_module(f"fwsvm.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'fwsvm' has no attribute {name!r}")
     from fwsvm import api

@@ -124,7 +124,8 @@ def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
     settings = Settings(**given | {"parameters": params[False], "kernel_parameters": params[True]})
     refuse_what_does_nothing(settings)
     refuse_scaling(settings.kernel, options["scale"])
-    options["zero_based"] = options["zero_based"] or is_given(settings.kernel) or None  # 0: the row's number
+    if is_given(settings.kernel):
+        options["zero_based"] = True  # 0 is the row's number
     return settings, options
 
 

@@ -135,7 +135,8 @@ def _print_problem(
         order = f"{len(classes)} ({named}), {resolved.family.multiclass}"
     kernel = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
     if (gamma := resolved.as_columns()["gamma"]) is not None:
-        kernel += f", gamma {gamma:.6g} (rule {resolved.width_rule})"
+        rule = resolved.width_rule
+        kernel += f", gamma {gamma:.6g} ({'as given' if rule == 'given' else f'rule {rule}'})"
     stop = [f"{resolved.stop} {resolved.tolerance:g}"]
     if resolved.family.searches:
         stop.append(f"{resolved.search} search")

@@ -121,10 +121,13 @@ def info(name: str) -> None:
     """Show an entry: task, scaling, shapes, sources, files, digests."""
     from msgspec import to_builtins
 
-    (entry,) = find_entries(name)
+    from fwsvm.data import lockfile
+
+    (entry,), meanings = find_entries(name), lockfile.read().evidence
     facts = entry_record(entry) | to_builtins(entry, str_keys=True)
     for source, each in zip(entry.sources, facts["sources"], strict=True):
         each.pop("owner"), each.pop("home", None)
+        each["evidence"] = {file.evidence: meanings.get(file.evidence, "") for file in source.files}
         each["here"] = [str(path) for path in map(source.path, source.files) if path.is_file()]
     print_facts(facts)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm import exit_codes
+from fwsvm.cli._lines import is_quiet, note
 from fwsvm.cli._options import FILE_OR_NAME, PATH, label_option, quiet_option
 from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
 from fwsvm.phases import Phase
@@ -85,6 +86,10 @@ def easy(
             cut = ", cut short by the time limit" if found.cut else ""
             tried = f"best of {len(found.tried)} in {FOLDS} folds{some}, {best.accuracy:.2%} right{cut}"
             say("choose", f"C {best.C:g}, gamma {best.gamma:.4g}: {tried}")
+            for name in ("C", "gamma"):
+                values = {getattr(one, name) for one in found.tried}
+                if len(values) > 1 and getattr(best, name) in (min(values), max(values)):
+                    note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
         if time_limit:
             left = max(0.1, time_limit - (time.monotonic() - begun))
             settings = replace(settings, time_limit=left, method="nested")
@@ -98,7 +103,9 @@ def easy(
     words = f"-m {settings.method} -C {resolved.C!r} --gamma {resolved.as_columns()['gamma']!r}".split()
     words += ["--scale", scaling, *(["--time-limit", f"{settings.time_limit:.3g}"] if time_limit else [])]
     words += ["--label", label] if label else []
-    say("repeat", shlex.join(["fwsvm", "train", *words, "--model", str(model), train]))
+    if not is_quiet():  # in one piece, to be copied
+        command = shlex.join(["fwsvm", "train", *words, "--model", str(model), train])
+        click.echo(f"{'repeat':<{text.LABEL}}{command}")
     sys.exit(exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0)
 
 

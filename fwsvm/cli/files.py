@@ -10,7 +10,7 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli._lines import note, print_facts
-from fwsvm.cli._options import PATH, data_argument, quiet_option, zero_based_option
+from fwsvm.cli._options import PATH, data_argument, label_option, quiet_option, zero_based_option
 from fwsvm.cli._outputs import refuse_overwriting
 from fwsvm.errors import UsageError, counted, listed
 
@@ -24,6 +24,7 @@ LARGEST = 1e300  # end of an interval, so that its length is finite, too
 @click.option("-r", "--restore", type=PATH, help="Take interval and ranges from this file.")
 @click.option("-o", "--output", type=PATH, help="Write to this file instead of stdout.")
 @zero_based_option
+@label_option
 @quiet_option
 @data_argument
 def scale(
@@ -33,6 +34,7 @@ def scale(
     restore: Path | None,
     output: Path | None,
     zero_based: bool | None,
+    label: str | None,
     data: str,
 ) -> None:
     """Scale every feature of DATA to an interval, as svm-scale does.
@@ -55,7 +57,7 @@ def scale(
     if not -LARGEST < low < high < LARGEST:
         raise UsageError("the ends of an interval must be finite numbers, the lower below the upper")
     refuse_overwriting([data, restore], [save, output])
-    table, notices = inputs.read_rows(data, zero_based=zero_based)
+    table, notices = inputs.read_rows(data, zero_based=zero_based, label=label)
     X = table.X
     if restore:
         rule = ranges.read(restore)
@@ -82,8 +84,9 @@ def scale(
 
 @click.command()
 @zero_based_option
+@label_option
 @data_argument
-def check(zero_based: bool | None, data: str) -> None:
+def check(zero_based: bool | None, label: str | None, data: str) -> None:
     """List every line of DATA that training refuses.
 
     DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format. A table (.csv, .npy) is
@@ -96,7 +99,7 @@ def check(zero_based: bool | None, data: str) -> None:
 
     wrong, files = set(), inputs.files_of(data)
     for file in files:
-        if (loader := formats.loader_of(file, unlabelled=True))["format"] != "svmlight":
+        if (loader := formats.loader_of(file, label=label))["format"] != "svmlight":
             formats.read_path(file, loader)
             continue
         for line, reason in svmlight.problems(file, zero_based=zero_based):
@@ -122,11 +125,14 @@ def check(zero_based: bool | None, data: str) -> None:
     show_default=True,
     help="Seed of the draw; another seed draws other rows.",
 )
+@label_option
 @data_argument
 @click.argument("size", type=int)
 @click.argument("output", type=PATH, required=False)
 @click.argument("rest", type=PATH, required=False)
-def subset(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
+def subset(
+    method: str, seed: int, label: str | None, data: str, size: int, output: Path | None, rest: Path | None
+) -> None:
     """Draw SIZE rows of DATA.
 
     They are written to OUTPUT (else stdout), and all others to REST. DATA is a file, whose lines stay as they are, or a
@@ -139,7 +145,7 @@ def subset(method: str, seed: int, data: str, size: int, output: Path | None, re
     from fwsvm.files.atomic import replacing
 
     refuse_overwriting([data], [output, rest])
-    lines = draws.lines_of(data)
+    lines = draws.lines_of(data, label)
     chosen = (draws.stratified if method == "0" else draws.uniform)(lines.classes, size, seed)
     if output is None:
         for line in lines.of(chosen):
@@ -154,8 +160,9 @@ def subset(method: str, seed: int, data: str, size: int, output: Path | None, re
 
 @click.command()
 @zero_based_option
+@label_option
 @data_argument
-def summary(zero_based: bool | None, data: str) -> None:
+def summary(zero_based: bool | None, label: str | None, data: str) -> None:
     """Show size, classes, values and kernel widths of DATA.
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files. Widths
@@ -165,7 +172,7 @@ def summary(zero_based: bool | None, data: str) -> None:
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
-    table, notices = inputs.read_rows(data, zero_based=zero_based)
+    table, notices = inputs.read_rows(data, zero_based=zero_based, label=label)
     distance = mean_squared_distance(table.X)
     widths: dict[str, Any] = {}
     for rule, width in family("rbf").widths.items() if 0 < distance < math.inf else ():

@@ -24,11 +24,12 @@ Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 
 
 def read_rows(
-    name_or_path: str | Path, *, zero_based: bool | None = None
+    name_or_path: str | Path, *, zero_based: bool | None = None, label: str | None = None
 ) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a file in LIBSVM's format, or those that training on a name uses, before it scales them.
+    """Return the rows of a file, or those that training on a name uses, before it scales them.
 
-    Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`.
+    Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`. ``label`` is the
+    column of the labels of a CSV file.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def read_rows(
     """
     path = Path(name_or_path)
     if path.exists():
-        table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based))
+        table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based, label=label))
         return table, notices
     found = data.load(name_or_path, zero_based=zero_based, raw=True)
     return found.train, (

@@ -26,12 +26,15 @@ class Lines(NamedTuple):
     of: Callable[[NDArray[np.int64]], Iterator[str]]
 
 
-def lines_of(name_or_path: str | Path) -> Lines:
-    """Return rows as text: those of a file as they are written, those of a name written anew, not scaled."""
+def lines_of(name_or_path: str | Path, label: str | None = None) -> Lines:
+    """Return rows as text: those of a file as they are written, those of a name written anew, not scaled.
+
+    ``label`` is the column of the labels of a CSV file.
+    """
     path = Path(name_or_path)
     if not path.exists():
         return _formatted(data.load(name_or_path, raw=True).train)
-    loader = loader_of(path)
+    loader = loader_of(path, label=label)
     return (
         _written(path) if loader["format"] == "svmlight" else _formatted(formats.read_path(path, loader)[0])
     )

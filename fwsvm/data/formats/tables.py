@@ -66,7 +66,9 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
         is_place = label.isdecimal() and 1 <= int(label) <= len(first) and label not in names
         found = int(label) - 1 if is_place else label if label in names else None
     if found is None and not unlabelled:
-        said = "which column has the labels? Say --label NAME or its number from 1"
+        said = (
+            "which column has the labels? Say --label NAME or its number from 1 (label= of fwsvm.data.load)"
+        )
         raise UsageError(f"{path}: {said if label is None else f'there is no column {label!r}'}; {known}")
     return {"delimiter": delimiter, "header": header, "label": found}
 
