@@ -144,13 +144,13 @@ def pytest_load_initial_conftests() -> None:
             return spec
 
     sys.meta_path.insert(0, Finder)
-    from numba.core.caching import Cache
+    from fwsvm.numerics.compile import _Cache as Cache
 
     load, save = Cache.load_overload, Cache.save_overload
     prefixes = tuple(f"fwsvm.{layer}." for layer in layers)
 
     def is_stale(cache: Cache) -> bool:
-        return bool(layers) and cache._py_func.__module__.startswith(prefixes)
+        return bool(layers) and cache._module.startswith(prefixes)
 
     Cache.load_overload = lambda self, *given: None if is_stale(self) else load(self, *given)
     Cache.save_overload = lambda self, *given: None if is_stale(self) else save(self, *given)
