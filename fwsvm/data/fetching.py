@@ -227,4 +227,5 @@ def mismatch(file: RawFile, path: Path) -> str | None:
         pinned = getattr(file, kind)
         if pinned and (here := file_digest(path, kind)) != pinned:
             return f"{path.stat().st_size:,} bytes whose {kind} is {here}, {says} {pinned}"
-    return None
+    size = path.stat().st_size
+    return None if file.bytes in (None, size) else f"{size:,} bytes, datasets.lock says {file.bytes:,}"
