@@ -167,6 +167,16 @@ def test_constants_that_make_no_sense_are_refused(method, given, words):
         train(method, *drawn(30), parameters=given)
 
 
+def test_an_interrupt_while_wolfe_computes_its_matrix_leaves_the_zero_machine(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fwsvm.solvers.stochastic.wolfe.kernel_matrix", interrupted)
+    found = train("wolfe", *drawn(60))
+    assert found.status is Status.INTERRUPTED
+    assert (found.objective, found.iterations, found.support_vectors) == (1.0, 0, 0)
+
+
 def test_wolfe_says_when_its_matrix_does_not_fit():
     with pytest.raises(UsageError, match="600 rows, 1 MiB, but cache_mib is 1"):
         train("wolfe", *drawn(600), cache_mib=1)

@@ -1,6 +1,8 @@
 """wolfe: the conjugate subgradient method on all rows (004's benchmark; Wolfe 1975)."""
 
+from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +89,8 @@ class WolfeRun(StochasticRun):
         bundle = Bundle(rule.size, m, rule.path) if rule.keep is Keep.FULL else None
         Q: np.ndarray = np.empty((m, m), self.dtype)
         rows = picked_rows(problem.X, every, self.dtype)
-        kernel_matrix(resolved.kernel, rows, every, every, Q, resolved.threads)
+        fill = partial(kernel_matrix, resolved.kernel, rows, every, every, Q, resolved.threads)
+        self.fill: Callable[[], None] | None = fill  # until it is done
 
         def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
             out = np.zeros(m)
@@ -101,7 +104,10 @@ class WolfeRun(StochasticRun):
         self.stuck = False
 
     def advance(self, steps: int) -> int:
-        """Iterate up to ``steps`` times."""
+        """Iterate up to ``steps`` times; first of all compute the matrix, which an interrupt may end."""
+        if self.fill is not None:
+            self.fill()
+            self.fill = None
         return repeated(self._iterate, steps)
 
     def _iterate(self) -> bool:
@@ -152,4 +158,4 @@ class WolfeRun(StochasticRun):
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a step length looked at."""
-        return Counters(self.iterations, self.descent.trials, self.m * self.m)
+        return Counters(self.iterations, self.descent.trials, 0 if self.fill else self.m * self.m)
