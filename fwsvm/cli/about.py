@@ -198,6 +198,7 @@ def _train(method: str, times: int = 1, **given: Any) -> None:
     from scipy import sparse
 
     from fwsvm.solvers import Settings, fit
+    from fwsvm.status import Status
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
@@ -205,7 +206,10 @@ def _train(method: str, times: int = 1, **given: Any) -> None:
     settings = Settings(method=method, cache_mib=1, **{"max_iterations": STEPS} | given)
     fifths = np.eye(5)[np.arange(len(X)) % 5]  # for rows of which a fifth of the numbers are stored
     for rows in (X, sparse.csr_array((fifths[:, :, None] * X[:, None]).reshape(len(X), -1))):
-        fit(rows, codes, ("1", "2", "3"), settings).model.predict(rows)
+        result = fit(rows, codes, ("1", "2", "3"), settings)
+        if result.status is Status.INTERRUPTED:  # what training takes for its end, ends the command
+            raise KeyboardInterrupt
+        result.model.predict(rows)
 
 
 def _read() -> None:

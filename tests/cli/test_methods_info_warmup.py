@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from fwsvm import __version__
+from fwsvm import __version__, exit_codes
 from fwsvm.cli import main
 from fwsvm.solvers import METHODS
 
@@ -117,3 +117,11 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
 
 def test_a_method_that_there_is_not_is_refused_before_anything_is_compiled():
     assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr
+
+
+def test_an_interrupt_that_training_takes_for_its_end_ends_a_warm_up(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fwsvm.solvers.stochastic.wolfe.kernel_matrix", interrupted)
+    assert "[1/" not in run("warmup", "--method", "wolfe", code=exit_codes.INTERRUPTED).stderr
