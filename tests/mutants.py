@@ -45,7 +45,10 @@ GROUPS = {
         "solvers/chunking/*.py",
         "solvers/test_chunking.py solvers/test_contract.py test_where_rows_are.py",
     ),
-    "store": ("experiments/store.py", "experiments/test_store.py experiments/test_resume.py"),
+    "store": (
+        "experiments/store.py",
+        "experiments/test_store.py experiments/test_resume.py cli/test_grid.py",
+    ),
     "plan": ("experiments/plan.py", "experiments/test_plan.py experiments/test_resume.py"),
     "svmlight": ("data/formats/svmlight*.py", "data/test_svmlight.py data/test_parsed.py"),
     "model files": ("problems/model_files/*.py", "problems/test_model_files.py"),

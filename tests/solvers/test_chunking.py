@@ -8,6 +8,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.chunking.chunking import select_rows
 from tests import naive
 from tests.solvers.problems import hold_to_the_simplex
 
@@ -54,6 +55,16 @@ def test_where_all_rows_are_support_vectors_they_are_in_the_last_chunk():
     found = train(X, codes, C=0.01)
     assert found.certified
     assert found.support_vectors > 700
+
+
+def test_a_chunk_has_a_row_of_each_class():
+    f = np.repeat(
+        [0.5, 1.5, 3.0], [50, 450, 500]
+    )  # all rows that matter, and those beside them, are of the class +1
+    chunk = select_rows(f, np.zeros(1000), 500)
+    assert set(range(50)) < set(chunk)
+    assert len(chunk) < 200
+    assert (chunk >= 500).sum() == 1
 
 
 @pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])
