@@ -57,7 +57,8 @@ def refuse_no_folder(output: Path | None, option: str) -> None:
         return
     folder = output.absolute().parent
     why = "it is a folder" if output.is_dir() else "" if folder.is_dir() else f"there is no folder {folder}"
-    if why:
+    if why or not os.access(folder, os.W_OK):
+        why = why or f"no permission to write in {folder}"
         raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
 
 
