@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -175,11 +176,12 @@ def main(size: int, seed: int, seconds: int, out: Path) -> None:
     rng.shuffle(sample)
     out.parent.mkdir(parents=True, exist_ok=True)
     known = dict(line.rsplit("\t", 1) for line in out.read_text().splitlines()) if out.exists() else {}
-    for mutant in sample:
-        if str(mutant) not in known:
-            known[str(mutant)] = run(mutant, seconds)
-            with out.open("a") as file:
-                file.write(f"{mutant}\t{known[str(mutant)]}\n")
+    left = [mutant for mutant in sample if str(mutant) not in known]
+    with ThreadPoolExecutor(os.cpu_count()) as threads, out.open("a") as file:
+        for mutant, result in zip(left, threads.map(lambda mutant: run(mutant, seconds), left), strict=True):
+            known[str(mutant)] = result
+            file.write(f"{mutant}\t{result}\n")
+            file.flush()
     for group in (*GROUPS, ""):
         found = Counter(known[str(m)] for m in sample if m.group == group or not group)
         click.echo(f"{group or 'all':20} {dict(found)}, {1 - found['survived'] / found.total():.0%} found")
