@@ -8,7 +8,7 @@
     lockfile        datasets.lock; `overlay` is the user's
     fetching        the files of an entry, verified; `download`, `derived`, `first_use`, `recording` and
                     `maintenance` go with it
-    synthetic       generated data sets of any size; `populations` are their kinds
+    synthetic       generated data sets of any size
     inputs          rows as scale, subset, summary, check and predict take them; `ranges`, `subset`
     partitions      rows of a cluster
 """
@@ -133,7 +133,7 @@ def unknown_name(name: str) -> str:
     import difflib
 
     from fwsvm.data import lockfile
-    from fwsvm.data.populations import KINDS
+    from fwsvm.data.synthetic import KINDS
 
     entries = lockfile.read().entries.values()
     words = [word for entry in entries for word in (entry.name, *entry.also)]
