@@ -175,10 +175,10 @@ def verify(names: tuple[str, ...]) -> None:
 
     The exit code is 3 if one is not what it was.
     """
-    from fwsvm.data import maintenance
+    from fwsvm.data import recording
 
     bad = whole = 0
-    for file, state in maintenance.check(find_entries(*names)):
+    for file, state in recording.check(find_entries(*names)):
         if state == "missing" and not names:
             continue
         click.echo(f"{file}: {state}")
@@ -213,10 +213,10 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
     and copies that were not finished and have not changed for a day. What fwsvm did not write stays, with --all, too.
     """
-    from fwsvm.data import maintenance
+    from fwsvm.data import recording
 
     total = places = 0
-    for path, why, size in maintenance.prune(everything=everything, dry_run=dry_run):
+    for path, why, size in recording.prune(everything=everything, dry_run=dry_run):
         total, places = total + size, places + 1
         click.echo(f"{path}: {why}, {size:,} bytes")
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {counted(places, 'place')}")
@@ -263,7 +263,7 @@ def add(
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
         zero = zero_based or None
-        tell(recording.add_new(name, files[0], test, scaling=scaling or "none", title=name, zero_based=zero))
+        tell(recording.add_new(name, files[0], test, scaling=scaling or "none", zero_based=zero))
         click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
         return
     if test is not None or scaling or zero_based:
@@ -279,9 +279,9 @@ def add(
 @name_argument
 def remove(name: str) -> None:
     """Remove your own entry and digests of NAME from your datasets.lock."""
-    from fwsvm.data import lockfile, overlay
+    from fwsvm.data import lockfile, recording
 
-    is_entry, pins = overlay.remove(name)
+    is_entry, pins = recording.remove(name)
     what = ["the entry"] if is_entry else []
     what += [f"the digests of {counted(pins, 'file')}"] if pins else []
     click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")

@@ -5,9 +5,8 @@
     catalogue       an entry or a path to a `Dataset`; `dataset`, `labels`, `splits` are what it is made of
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
                     return, and scaled rows larger than memory
-    lockfile        datasets.lock; `overlay` is the user's
-    fetching        the files of an entry, verified; `download`, `derived`, `first_use`, `recording` and
-                    `maintenance` go with it
+    lockfile        datasets.lock, and the user's overlay
+    fetching        the files of an entry, verified; `download` gets one, `recording` is what ``fwsvm data`` changes
     synthetic       generated data sets of any size
     inputs          rows as scale, subset, summary, check and predict take them; `ranges`, `subset`
     partitions      rows of a cluster

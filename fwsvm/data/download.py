@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from fwsvm.errors import DataError
-from fwsvm.parameters import converted
 
 CHUNK = 1 << 16
+LARGEST = 1 << 32  # bytes of a file whose size is not known
 SECONDS_TO_CONNECT = 10.0
 HTML = (b"<!doctype", b"<html")
 #: Words of errors of requests and urllib3, and what they mean.
@@ -29,7 +29,7 @@ REASONS = {
 
 
 class FetchError(DataError):
-    """A download failed."""
+    """A server did not send a file."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class FetchOptions:
 
     Attributes
     ----------
-    mirror : str or None
-        A folder or URL that is tried first after the cache.
+    mirror : str
+        A folder or URL that is tried first after the cache; empty for none.
     offline : bool
     seconds, silence : float
         Seconds for a file, and the longest silence of a server.
@@ -50,7 +50,7 @@ class FetchOptions:
         bytes are there.
     """
 
-    mirror: str | None = None
+    mirror: str = ""
     offline: bool = False
     seconds: float = 3600.0
     silence: float = 30.0
@@ -62,37 +62,27 @@ class FetchOptions:
     @classmethod
     def default(cls, **more: Any) -> Self:
         """Return options with the mirror of ``FWSVM_MIRROR``, and ``FWSVM_FETCH_SECONDS`` for each file."""
-        seconds = converted(
-            "FWSVM_FETCH_SECONDS", os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds, float
-        )
-        return cls(mirror=os.environ.get("FWSVM_MIRROR") or None, seconds=seconds, **more)
+        seconds = float(os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds)
+        return cls(mirror=os.environ.get("FWSVM_MIRROR", ""), seconds=seconds, **more)
 
 
-def download(
-    url: str, part: Path, size: int | None, limit: int, options: FetchOptions, *, plain_http: bool
-) -> None:
+def download(url: str, part: Path, size: int | None, options: FetchOptions, *, plain_http: bool) -> None:
     """Write a file of ``size`` bytes, or of unknown size, to its ``.part``.
 
-    `FetchError` where the server does not send it, or sends more bytes than ``limit``, `OSError` where it cannot be
-    written.
+    `FetchError` where the server does not send it, `DataError` where it sends more bytes, `OSError` where the file
+    cannot be written.
     """
     import requests
-    from requests.adapters import HTTPAdapter
-    from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
-    deadline, done = time.monotonic() + options.seconds, 0
+    deadline, done, limit = time.monotonic() + options.seconds, 0, size or LARGEST
     options.say(f"fetching {url}")
-    waits = (SECONDS_TO_CONNECT, options.silence)
-    busy = Retry(3, connect=0, read=0, backoff_factor=1, status_forcelist=(429, 503), raise_on_status=False)
+    how: dict[str, Any] = {"stream": True, "timeout": (SECONDS_TO_CONNECT, options.silence)}
     try:
         with options.bar(part.stem, size) as told, requests.Session() as session, part.open("wb") as file:
-            session.mount("https://", HTTPAdapter(max_retries=busy))
             if not plain_http:
                 del session.adapters["http://"]
-            with session.get(
-                url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=waits
-            ) as response:
+            with session.get(url, headers={"Accept-Encoding": "identity"}, **how) as response:
                 if response.status_code != 200:
                     raise FetchError(f"HTTP status {response.status_code} {response.reason}")
                 while chunk := response.raw.read1(CHUNK, decode_content=False):

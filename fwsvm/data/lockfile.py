@@ -1,20 +1,26 @@
 """``datasets.lock``: what each data set is, its sources and files, and the digests that every byte must agree with.
 
 In a checkout the lock is at the top of the repository, elsewhere in the package. The user's overlay in the cache folder
-(`fwsvm.data.overlay`) takes precedence. Other packages add locks by entry points (group ``fwsvm.datasets``,
+takes precedence: ``datasets`` are the user's entries, ``pins`` facts of single files by ``DATASET/SOURCE/FILE``. Every
+change of it holds a lock between processes. Other packages add locks by entry points (group ``fwsvm.datasets``,
 docs/adding/data-set.md).
 """
 
+import datetime as dt
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import yaml
 from msgspec import Meta
 
 from fwsvm.errors import DataError, UsageError, clipped
+from fwsvm.files.atomic import make_folder, replacing
 from fwsvm.files.folders import data_folder
+from fwsvm.files.lock import exclusive
 from fwsvm.files.yaml_files import read_yaml
 from fwsvm.plugins import load_plugins
 
@@ -306,14 +312,12 @@ def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
     shared |= {"grouping": record.pop("grouping")} if "grouping" in record else {}
     found = []
     for key, source in converted(sources, Raw, f"{where}.sources").items():
-        at, more = f"{where}.sources.{key}", {**shared, "name": key}
-        if "loader" in source:
-            converted(source["loader"], Loader, f"{at}.loader")
+        at, facts = f"{where}.sources.{key}", {**shared, **source, "name": key}
+        converted(source.get("loader", {"format": "svmlight"}), Loader, f"{at}.loader")
         for role in {"train", "test"} & source.keys():
             files = converted(source[role], list[dict[str, Any]], f"{at}.{role}")
-            pinned = [known(file | pins.get(f"{owner}/{key}/{file.get('file')}", {})) for file in files]
-            more[role] = pinned
-        found.append(converted({**source, **more}, DataSource, at))
+            facts[role] = [known(file | pins.get(f"{owner}/{key}/{file.get('file')}", {})) for file in files]
+        found.append(converted(facts, DataSource, at))
     entry = converted({**record, "name": name, "sources": ()}, Entry, where)
     return msgspec.structs.replace(entry, sources=tuple(found))
 
@@ -330,3 +334,35 @@ def converted(raw: object, kind: Any, where: str) -> Any:
     except msgspec.ValidationError as error:
         said, _, key = str(error).partition(" - at `")
         raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {clipped(said, 200)}") from None
+
+
+def address(source: DataSource, file: RawFile) -> str:
+    """Return the address of a file among the pins."""
+    return f"{source.owner}/{source.name}/{file.file}"
+
+
+def pinned(source: DataSource, file: RawFile) -> RawFile:
+    """Return a file with what the user's lock has of it now."""
+    path = overlay_path()
+    facts = load(path).pins.get(address(source, file), {}) if path.is_file() else {}
+    return msgspec.convert(known(msgspec.to_builtins(file) | facts), RawFile)
+
+
+def origin(place: str, evidence: str) -> dict[str, Any]:
+    """Return the facts of a digest that is recorded now: its evidence, the place and the date."""
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    return {"evidence": evidence, "digest_from": place, "recorded": today}
+
+
+@contextmanager
+def changing_overlay() -> Iterator[dict[str, Any]]:
+    """Give the sections of the user's lock to change, and write them if the lock is valid with them."""
+    path, package = overlay_path(), lock_path()
+    make_folder(path.parent)
+    with exclusive(path):
+        before = load(path) if path.is_file() else LockText()
+        sections = {"version": VERSION, "datasets": {}, "pins": {}, **msgspec.to_builtins(before)}
+        yield sections
+        assemble({package: load(package), path: msgspec.convert(sections, LockText)})
+        with replacing(path) as file:
+            yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)

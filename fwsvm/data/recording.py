@@ -1,15 +1,21 @@
-"""Digests that the user records, by ``fwsvm data lock`` and by ``fwsvm data add``."""
+"""What ``fwsvm data`` changes: files and digests that the user adds, locks and removes; files verified and pruned."""
 
+import contextlib
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fwsvm.data import formats, labels, lockfile, overlay
+from fwsvm.data import formats, labels, lockfile, parsed_copies
 from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import Search, mismatch
+from fwsvm.data.fetching import Search, mismatch, part_of
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
+from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
 from fwsvm.files.lock import exclusive
+
+ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
 
 
 def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool) -> Iterator[str]:
@@ -22,9 +28,8 @@ def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: boo
     for file in source.files:
         if file.shipped or (file.parents and not file.urls):
             continue
-        if (found := search.find(source, file, network=not options.offline)) is None:
-            said = "; ".join(search.tried) or "no server was asked (offline)"
-            raise UnobtainableError(f"{entry.name} cannot be locked: {said}")
+        if (found := search.find(source, file, network=True)) is None:
+            raise UnobtainableError(f"{entry.name} cannot be locked: {'; '.join(search.tried)}")
         known = file.sha256 or file.md5
         change = (
             f"in place of {known}" if known and mismatch(file, found[0]) else "unchanged" if known else "new"
@@ -55,7 +60,7 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
 
 
 def add_new(
-    name: str, train: Path, test: Path | None, *, scaling: str, title: str, zero_based: bool | None = None
+    name: str, train: Path, test: Path | None, *, scaling: str, zero_based: bool | None = None
 ) -> tuple[str, ...]:
     """Add a data set of the user's own, files in LIBSVM's format, to the overlay; return notices.
 
@@ -63,29 +68,96 @@ def add_new(
     """
     if test is not None and test.name == train.name:
         raise UsageError(f"{train} and {test} have the same name; rename one of them")
-    table, sha256, notices = formats.read_file(train, {"format": "svmlight", "zero_based": zero_based})
-    labels.require_two(table.labels, str(train))
-    classes = len(labels.classes(table.labels))
-    loader: dict[str, Any] = {"format": "svmlight", **({"zero_based": True} if table.zero_based else {})}
-
-    def facts(path: Path, digest: str) -> list[dict[str, Any]]:
-        return [{"file": path.name, "sha256": digest, **overlay.origin(str(path), LOCKED)}]
-
-    files, features = {"train": facts(train, sha256)}, table.features
-    if test is not None:
-        tested, sha256, more = formats.read_file(test, {"zero_based": False, **loader})
-        files["test"], notices = facts(test, sha256), (*notices, *more)
-        features = max(features, tested.features)
-    entry = {
-        "title": title,
-        "task": "binary" if classes == 2 else "multiclass",
-        "classes": classes,
-        "features": features,
-        "scaling": scaling,
-        "sources": {"local": {"loader": loader, **files}},
-    }
-    overlay.add_entry(name, entry)
+    loader: dict[str, Any] = {"format": "svmlight", "zero_based": zero_based}
+    files, features = {}, 0
+    said: list[str] = []
+    for role, path in (("train", train), ("test", test)):
+        if path is None:
+            continue
+        table, sha256, notices = formats.read_file(path, loader)
+        if role == "train":
+            labels.require_two(table.labels, str(train))
+            classes = len(labels.classes(table.labels))
+            loader["zero_based"] = table.zero_based
+        files[role] = [{"file": path.name, "sha256": sha256, **lockfile.origin(str(path), LOCKED)}]
+        features, said = max(features, table.features), [*said, *notices]
+    with lockfile.changing_overlay() as overlay:
+        overlay["datasets"][name] = {
+            "title": name,
+            "task": "binary" if classes == 2 else "multiclass",
+            "classes": classes,
+            "features": features,
+            "scaling": scaling,
+            "sources": {"local": {"loader": loader, **files}},
+        }
     added = lockfile.read().entries[name]
     for path in filter(None, (train, test)):
         add(added, path)
-    return notices
+    return tuple(said)
+
+
+def remove(name: str) -> tuple[bool, int]:
+    """Remove a user's data set, and the pins of its files; return whether there was an entry, and how many pins.
+
+    `UsageError` if there is nothing to remove.
+    """
+    with lockfile.changing_overlay() as overlay:
+        pins = [pin for pin in overlay["pins"] if pin.split("/")[0] == name]
+        was_there = overlay["datasets"].pop(name, None) is not None
+        if not (was_there or pins):
+            raise UsageError(f"{name}: nothing of it was added or locked by you in {lockfile.overlay_path()}")
+        for pin in pins:
+            del overlay["pins"][pin]
+    return was_there, len(pins)
+
+
+def check(entries: list[Entry]) -> Iterator[tuple[str, str]]:
+    """Hash every file of the entries again; yield it as ``DATASET/SOURCE/FILE``, and its state.
+
+    That is ``whole``, ``missing``, ``unpinned``, or how its bytes differ.
+    """
+    pairs = [(source, file) for entry in entries for source in entry.sources for file in source.files]
+    for path, (source, file) in {source.path(file): (source, file) for source, file in pairs}.items():
+        state = "unpinned" if path.is_file() else "missing"
+        if file.pinned and path.is_file():
+            state = mismatch(file, path) or "whole"
+        yield lockfile.address(source, file), state
+
+
+def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, str, int]]:
+    """Remove unfinished files, files of no data set in the lock and stale parsed copies; yield path, why and bytes.
+
+    With ``everything``, all data. Files that fwsvm did not write, which have no lock file beside them, stay. With
+    ``dry_run``, everything does.
+    """
+    for path, why in [*_raw_files(everything=everything), *_copies(everything=everything)]:
+        size = sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())
+        if not dry_run:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        yield path, why, size
+
+
+def _raw_files(*, everything: bool) -> Iterator[tuple[Path, str]]:
+    """Yield files of ``data/NAME/SOURCE`` that fwsvm wrote and that are not in use, and why they can go."""
+    sources = [source for entry in lockfile.read().entries.values() for source in entry.sources]
+    known = {source.path(file) for source in sources for file in source.files}
+    for lock in sorted(data_folder().glob("*/*/*.lock")):
+        path = lock.with_suffix("")
+        with contextlib.suppress(BlockingIOError), exclusive(path, wait=False):
+            if part_of(path).exists():
+                yield part_of(path), "unfinished"
+            if path.exists() and (everything or path not in known):
+                yield path, "raw file" if path in known else "of no data set in the lock"
+                yield lock, "its lock"
+
+
+def _copies(*, everything: bool) -> Iterator[tuple[Path, str]]:
+    """Yield parsed copies that are not finished and were left, or are of another version, and why they can go."""
+    for folder in sorted(parsed_folder().glob("*")):
+        with contextlib.suppress(OSError):  # another process may be removing it
+            if folder.name.startswith(BUILDING) and time.time() - folder.stat().st_mtime > ABANDONED:
+                yield folder, "unfinished parsed copy"
+            elif parsed_copies.DIGEST.fullmatch(folder.name):
+                is_stale = parsed_copies.reader_version() not in (folder / "about.json").read_text("utf-8")
+                if everything or is_stale:
+                    yield folder, "parsed by another version" if is_stale else "parsed copy"

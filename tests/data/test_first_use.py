@@ -11,7 +11,7 @@ import pytest
 from fwsvm.data import lockfile
 from tests.cli.running import done, rows
 from tests.data import site as serve
-from tests.data.site import Site, endless
+from tests.data.site import Site
 
 TRAIN = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i + 1) for i in range(40))
 OTHER = TRAIN.replace(b"3:0.5", b"3:0.7")
@@ -106,13 +106,8 @@ def test_other_bytes_are_refused_from_every_place_until_they_are_accepted(
             "and 1 classes, and should have 40 rows, 5 features and 2 classes",
         ),
         (TRAIN.replace(b"0.5", b"0.5.5"), serve.well, "0.5.5"),
-        (
-            TRAIN,
-            endless(b"HTTP/1.1 200 OK\r\n\r\n", b"1 1:1\n" * 100_000),
-            "more than the 16,777,216 bytes",
-        ),
     ],
-    ids=["rows", "features", "classes", "no rows", "endless"],
+    ids=["rows", "features", "classes", "no rows"],
 )
 def test_what_is_not_the_set_is_not_recorded_and_the_next_source_is_tried(
     content: bytes, behaviour: serve.Behaviour, said: str, lock: Path, site: Site, cache: Path

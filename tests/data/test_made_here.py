@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from fwsvm import data
 from fwsvm.analysis import published
 from fwsvm.cli import main
-from fwsvm.data import catalogue, derived, lockfile
+from fwsvm.data import catalogue, fetching, lockfile
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.lockfile import DrawnLines, RawFile
 from fwsvm.errors import DataError
@@ -45,7 +45,7 @@ def written(folder: Path, name: str, numbers: list[int]) -> Path:
 def drawn(whole: Path, part: Path, rows: int, seed: int) -> list[int]:
     """Return the numbers of a drawn file."""
     rule = DrawnLines(of="whole", onto="part", rows=rows, seed=seed)
-    (text,) = derived.texts(RawFile(file="drawn", evidence="unpinned", draw=rule), whole, part)
+    (text,) = fetching.derived_texts(RawFile(file="drawn", evidence="unpinned", draw=rule), whole, part)
     return list(map(int, text.split()))
 
 
@@ -66,14 +66,6 @@ def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
         assert len(more) == len(fewer) + 1
         rest = iter(more)
         assert all(number in rest for number in fewer), "fewer rows are a part of more, in order"
-
-
-def test_a_draw_of_what_is_no_part_is_refused(tmp_path: Path) -> None:
-    whole, part = written(tmp_path, "whole", [1, 2, 3]), written(tmp_path, "part", [3, 1])
-    with pytest.raises(DataError, match="is not in the larger set"):
-        drawn(whole, part, 2, 1)
-    with pytest.raises(DataError, match="cannot draw 4 of 3 lines"):
-        drawn(whole, written(tmp_path, "ok", [1]), 4, 1)
 
 
 def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
