@@ -255,8 +255,7 @@ def save(path: str | Path, model: Model | Result) -> None:
             **{name: getattr(model, name) for name in named},
         }
         machine = replace(machine, facts={**machine.facts, **facts})
-    for notice in model_files.write(path, machine):
-        warnings.warn(notice, stacklevel=callers_level())
+    model_files.write(path, machine)
 
 
 def load(path: str | Path) -> Model:

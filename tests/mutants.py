@@ -52,7 +52,7 @@ GROUPS = {
     ),
     "plan": ("experiments/plan.py", "experiments/test_plan.py experiments/test_resume.py"),
     "svmlight": ("data/formats/svmlight*.py", "data/test_svmlight.py data/test_parsed.py"),
-    "model files": ("problems/model_files/*.py", "problems/test_model_files.py"),
+    "model files": ("problems/model_files.py", "problems/test_model_files.py"),
 }
 #: Operators of cosmic-ray that change no result: of annotations, and of decorators.
 VOID = ("core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr", "core/Variable", "core/ExceptionReplacer")

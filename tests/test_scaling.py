@@ -84,7 +84,7 @@ def test_rows_that_were_scaled_before_are_recognised(form):
 )
 def test_what_cannot_be_scaled_is_refused(train, X):
     rows = np.array(train)[:, None]
-    with pytest.raises(DataError, match="feature 1 cannot be scaled"):
+    with pytest.raises(DataError, match="the rows cannot be scaled"):
         scaling.apply(np.array(X)[:, None], scaling.fit(rows, "[-1,1]"))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fwsvm.cli._lines import tell
 from fwsvm.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def write_model(path: Path, result: "Result", row: "Row") -> None:
     facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
     model = dataclasses.replace(result.model, facts=facts)
     try:
-        tell(model_files.write(path, model))
+        model_files.write(path, model)
     except ModelError as error:
         try:
             spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name

@@ -46,7 +46,7 @@ if numba.config.DISABLE_JIT:
 
 PACKAGE = Path(__file__).parents[1]
 # the version is a line of __init__.py
-READING = ("__init__.py", "numerics", "data", "scaling", "_mapped.py")  # sources that read files
+READING = ("__init__.py", "numerics", "data", "scaling.py", "_mapped.py")  # sources that read files
 SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py")
 
 

@@ -27,13 +27,9 @@ def test_the_range_file_beside_the_model_says_the_same(tmp_path, model):
     assert lines[:3] == ["x", "0 1", "1 6.9809999999999999 28.109999999999999"]
 
 
-def test_a_model_that_scales_nothing_has_no_range_file_and_names_another_s(tmp_path, model):
-    plain = replace(model, ranges=None)
-    assert model_files.write(tmp_path / "m", plain) == ()
+def test_a_model_that_scales_nothing_has_no_range_file(tmp_path, model):
+    model_files.write(tmp_path / "m", replace(model, ranges=None))
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
-    model_files.write(tmp_path / "m", model)
-    (notice,) = model_files.write(tmp_path / "m", plain)
-    assert "m.range is not of this model" in notice
     assert model_files.read(tmp_path / "m").ranges is None
 
 

@@ -1,0 +1,346 @@
+"""Model files: LIBSVM's format for kernel models, LIBLINEAR's for linear ones, and our lines of facts.
+
+Facts, lines ``#fwsvm {json}`` after the last vector or weight, are what those formats have no place for; other programs
+ignore them:
+
+features          number of features
+classes           labels as text, where the header has codes for them
+labels            {"dtype": ..., "values": [...]}: the classes in the type that predictions have
+kernel, kernel_parameters, svm_predict     the kernel's own name and parameters; whether svm-predict knows it
+scaling           {"interval": [0, 1], "features": [1, 3], "minimum": [...], "maximum": [...]}, features from 1
+feature_names     names of the training rows' columns
+zero_based        whether the training file counted its features from 0
+facts             method, settings and certificate, in a line of their own
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm.errors import ModelError, UsageError, shown
+from fwsvm.files.atomic import is_written_in_place, replacing, shortest
+from fwsvm.kernels.kernel import KERNELS, SHARED, family_of
+from fwsvm.kernels.precomputed import Precomputed
+from fwsvm.parameters import types_of
+from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.scaling import Ranges
+
+MARK = "#fwsvm "
+LARGEST = 2**31 - 1  # LIBSVM and LIBLINEAR read counts, labels and indices into an int
+SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
+SIGMOIDS = ("probA", "probB")
+SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
+CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
+LOGISTIC = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+SOLVER_TYPES = {*SOLVERS.values(), CRAMMER_SINGER, *LOGISTIC, "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC"}
+KEYWORDS = {"svm_type", "kernel_type", "total_sv", "rho", "nr_sv", *SIGMOIDS, *SHARED}
+KEYWORDS |= {"nr_class", "label", "solver_type", "nr_feature", "bias"}
+
+
+def range_path(path: str | Path) -> Path:
+    """Return the path of the range file beside a model: ``MODEL.range``."""
+    return Path(f"{path}.range")
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write(path: str | Path, model: KernelModel | LinearModel) -> None:
+    """Write a model so that `read` returns the same doubles; the file appears complete or not at all.
+
+    Where training scaled its rows, a range file of svm-scale is written beside it (`range_path`).
+
+    Raises
+    ------
+    ModelError
+        The file cannot be written.
+    """
+    if model.ranges is not None and not is_written_in_place(path):
+        with replacing(range_path(path), ModelError) as stream:
+            stream.write(model.ranges.text(0 if model.zero_based else 1))
+    with replacing(path, ModelError) as stream:
+        stream.writelines(_kernel_lines(model) if isinstance(model, KernelModel) else _linear_lines(model))
+        stream.writelines(_fact_lines(model))
+
+
+def label_codes(classes: tuple[str, ...]) -> list[int]:
+    """Return the whole numbers that stand for the labels in the header: their own, or 0 to K - 1.
+
+    >>> label_codes(("1", "-1")), label_codes(("M", "B")), label_codes(("01", "1"))
+    ([1, -1], [0, 1], [0, 1])
+    """
+    whole = all(re.fullmatch(r"0|-?[1-9][0-9]{0,8}", name) for name in classes)
+    return [int(name) for name in classes] if whole else list(range(len(classes)))
+
+
+def _line(*words: Any) -> str:
+    return f"{' '.join(map(str, words))}\n"
+
+
+def _numbers(values: np.ndarray) -> Iterator[str]:
+    return map(shortest, values.tolist())
+
+
+def _libsvm_kernel(kernel: Any) -> Any:
+    """Return the equal kernel that LIBSVM has, if there is one, else the kernel itself."""
+    equal = family_of(kernel).equal
+    return kernel if equal is None else equal(kernel)
+
+
+def _kernel_lines(model: KernelModel) -> Iterator[str]:
+    """Yield the lines of a kernel model; our bias is LIBSVM's -rho."""
+    kernel = _libsvm_kernel(model.kernel)
+    family, codes = family_of(kernel), label_codes(model.classes)
+    yield _line("svm_type", "c_svc") + _line("kernel_type", family.libsvm or family.name)
+    for parameter in family.parameters:
+        if parameter in SHARED:
+            yield _line(parameter, shortest(getattr(kernel, parameter)))
+    yield _line("nr_class", len(codes)) + _line("total_sv", model.support.shape[0])
+    yield _line("rho", *_numbers(-model.biases))
+    if model.sigmoids is not None:
+        for keyword, values in zip(SIGMOIDS, model.sigmoids, strict=True):
+            yield _line(keyword, *_numbers(values))
+    yield _line("label", *codes) + _line("nr_sv", *model.counts.tolist()) + "SV\n"
+    first = 0 if isinstance(kernel, Precomputed) or model.zero_based else 1
+    vectors = csr_array(model.support)
+    vectors.sort_indices()
+    for row, (start, end) in enumerate(pairwise(vectors.indptr.tolist())):
+        entries = zip(vectors.indices[start:end].tolist(), vectors.data[start:end].tolist(), strict=True)
+        words = [f"{column + first}:{shortest(value)}" for column, value in entries if value]
+        yield _line(*_numbers(model.coefficients[row]), *words, "")
+
+
+def _linear_lines(model: LinearModel) -> Iterator[str]:
+    """Yield the lines of a linear model; the fact ``loss`` names the solver, which prediction does not use."""
+    codes = label_codes(model.classes)
+    yield _line("solver_type", SOLVERS.get(str(model.facts.get("loss")), SOLVERS["hinge"]))
+    yield _line("nr_class", len(codes)) + _line("label", *codes) + _line("nr_feature", model.features)
+    yield _line("bias", shortest(model.bias_feature) if model.bias_feature > 0 else -1) + "w\n"
+    for weights in model.weights.T:
+        yield _line(*_numbers(weights), "")
+    if model.bias_feature > 0:
+        yield _line(*_numbers(model.biases), "")
+
+
+def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
+    """Yield the lines of facts; numbers that are not finite become null."""
+    needed: dict[str, Any] = {"classes": model.classes}
+    if isinstance(model, KernelModel):
+        family, needed["features"] = family_of(model.kernel), model.features
+        needed["kernel"] = family.name
+        needed["svm_predict"] = bool(family_of(_libsvm_kernel(model.kernel)).libsvm)
+        if family.own:
+            needed["kernel_parameters"] = {name: getattr(model.kernel, name) for name in family.own}
+    if (labels := model.labels) is not None:
+        values = labels.astype(str) if labels.dtype.kind == "M" else labels
+        needed["labels"] = {"dtype": "T" if labels.dtype.kind == "T" else labels.dtype.str, "values": values}
+    if model.ranges is not None:
+        names = "interval", "features", "minimum", "maximum"
+        features, minimum, maximum, *interval = model.ranges
+        needed["scaling"] = dict(zip(names, (interval, features + 1, minimum, maximum), strict=True))
+    if model.feature_names:
+        needed["feature_names"] = model.feature_names
+    if model.zero_based is not None:
+        needed["zero_based"] = model.zero_based
+    facts = {
+        key: None if isinstance(value, float) and not np.isfinite(value) else value
+        for key, value in model.facts.items()
+    }
+    for record in (needed, {"facts": facts}) if facts else (needed,):
+        yield f"{MARK}{json.dumps(record, allow_nan=False, default=lambda value: value.tolist())}\n"
+
+
+# ---------------------------------------------------------------- reading
+
+
+def is_model_file(path: str | Path) -> bool:
+    """Return whether there is a file that begins as models do."""
+    try:
+        with Path(path).open("rb") as stream:
+            first = stream.read(64).split()[:1]
+    except (OSError, ValueError):  # the name of a data set may be no name of a file
+        return False
+    return bool(first) and first[0].decode("ascii", "replace") in KEYWORDS
+
+
+def read(path: str | Path) -> KernelModel | LinearModel:
+    """Return the model of a file written by fwsvm, LIBSVM or LIBLINEAR.
+
+    Memory grows with what the file holds, never with what its header says.
+
+    Raises
+    ------
+    ModelError
+        The file cannot be read or is not such a model.
+    """
+    path, number = Path(path), 0
+    if not path.is_file():
+        raise ModelError(f"{path}: {'not a regular file' if path.exists() else 'no such model file'}")
+
+    def lines() -> Iterator[str]:
+        nonlocal number
+        with path.open(encoding="utf-8") as stream:
+            for number, line in enumerate(stream, 1):  # noqa: B007  (the error names it)
+                yield line.strip()
+
+    try:
+        file = _File(lines())
+        return _linear_model(file) if "solver_type" in file.header else _kernel_model(file)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError, LookupError, OverflowError, AttributeError, UsageError) as error:
+        raise ModelError(
+            f"{path}:{number}: this is not a model that fwsvm can read: {str(error)[:200]}"
+        ) from None
+
+
+class _File:
+    """The lines of a model file, and the words of each keyword of its header."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines, self.header = lines, dict[str, list[str]]()
+        for line in lines:
+            keyword, *words = line.split() or [""]
+            if keyword in ("SV", "w"):
+                return
+            if keyword not in KEYWORDS:
+                raise ValueError(f"{shown(keyword)} is not a keyword of a model file")
+            self.header[keyword] = words
+        raise ValueError("the file ends before its header does")
+
+    def values(self, keyword: str, count: int = 1, parse: Callable[[str], Any] = str) -> list[Any]:
+        """Return the values of a keyword, so many."""
+        if len(words := self.header.get(keyword, [])) != count:
+            raise ValueError(f"{keyword} must have {count} values in the header, not {len(words)}")
+        return [parse(word) for word in words]
+
+    def body(self, count: int, what: str) -> Iterator[list[str]]:
+        """Yield the words of the next lines, so many."""
+        for row in range(count):
+            if (line := next(self.lines, None)) is None:
+                raise ValueError(f"the file ends after {row} of {count} {what}")
+            yield line.split()
+
+    def facts(self) -> dict[str, Any]:
+        """Return all facts after the last vector or weight; other lines must be comments or blank."""
+        found: dict[str, Any] = {}
+        for line in self.lines:
+            if line.startswith(MARK):
+                found |= json.loads(line.removeprefix(MARK))
+            elif line and not line.startswith("#"):
+                raise ValueError(f"the header announces no more lines, but here is {shown(line)}")
+        return found
+
+
+def _kernel_model(file: _File) -> KernelModel:
+    (svm_type,), (kernel_type,) = file.values("svm_type"), file.values("kernel_type")
+    if svm_type not in SVM_TYPES:
+        raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
+    (K,), (count,) = file.values("nr_class", 1, int), file.values("total_sv", 1, int)
+    codes, pairs = file.values("label", K, int), K * (K - 1) // 2
+    biases = -np.array(file.values("rho", pairs, float))
+    counts = np.array(file.values("nr_sv", K, int), dtype=np.int64)
+    if (counts < 0).any() or counts.sum() != count:
+        raise ValueError(f"nr_sv must be {K} counts that add up to total_sv, {count}")
+    sigmoids = None
+    if all(keyword in file.header for keyword in SIGMOIDS):
+        sigmoids = np.array([file.values(keyword, pairs, float) for keyword in SIGMOIDS])
+    coefficients, values, indices, ends = _vectors(file, count, K - 1)
+    facts = file.facts()
+    kernel, zero_based = _kernel(file, kernel_type, facts), facts.get("zero_based")
+    if isinstance(kernel, Precomputed):  # a support vector is 0:i, the number of a row
+        features = facts.get("features", int(values.max(initial=0)) + 1)
+    else:
+        if zero_based is None and (indices == 0).any():  # all indices count alike
+            zero_based = True
+        indices = indices - (0 if zero_based else 1)
+        features = facts.get("features", int(indices.max(initial=-1)) + 1)
+    support = csr_array((values, indices, ends), shape=(count, features))
+    support.check_format()
+    return KernelModel(
+        kernel=kernel,
+        support=support,
+        counts=counts,
+        coefficients=coefficients,
+        biases=biases,
+        sigmoids=sigmoids,
+        foreign="features" not in facts,
+        **_known(facts, codes) | {"zero_based": zero_based},
+    )
+
+
+def _vectors(file: _File, count: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Read lines of ``width`` coefficients and a sparse vector each: coefficients, values, indices and ends."""
+    coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
+    for words in file.body(count, "support vectors"):
+        entries = [word.split(":") for word in words[width:]]
+        columns = [int(index) for index, _ in entries]
+        if len(words) < width or any(a >= b for a, b in pairwise([-1, *columns, LARGEST])):
+            raise ValueError(
+                f"a support vector must be {width} coefficients and index:value pairs whose indices increase"
+            )
+        coefficients.extend(map(float, words[:width]))
+        indices.extend(columns)
+        values.extend(float(value) for _, value in entries)
+        ends.append(len(indices))
+    table = np.array(coefficients).reshape(count, width)
+    return table, np.array(values), np.array(indices, dtype=np.int64), np.array(ends)
+
+
+def _kernel(file: _File, kernel_type: str, facts: dict[str, Any]) -> Any:
+    """Return the kernel of the facts, else the one that LIBSVM calls so, with the parameters of the header."""
+    named = {family.libsvm: family for family in KERNELS.values() if family.libsvm}
+    family = KERNELS.get(facts.get("kernel", ""), named.get(kernel_type))
+    if family is None:
+        raise ValueError(f"kernel_type is {shown(kernel_type)}, a kernel that fwsvm does not have")
+    kinds, given = types_of(family.make), family.own_values(facts.get("kernel_parameters", {}))
+    for parameter in family.parameters:
+        if parameter in SHARED:
+            (given[parameter],) = file.values(parameter, 1, int if kinds[parameter] is int else float)
+    return family.checked(**given)
+
+
+def _linear_model(file: _File) -> LinearModel:
+    (solver,) = file.values("solver_type")
+    if solver not in SOLVER_TYPES:
+        raise ValueError(f"solver_type is {shown(solver)}, not a classifier that fwsvm can predict with")
+    (K,), (features,) = file.values("nr_class", 1, int), file.values("nr_feature", 1, int)
+    codes, (constant,) = file.values("label", K, int), file.values("bias", 1, float)
+    outputs = K if K > 2 or solver == CRAMMER_SINGER else 1
+    count, values = features + (constant >= 0), array("d")
+    for words in file.body(count, "lines of weights"):
+        if len(words) != outputs:
+            raise ValueError(f"a line must have {outputs} weights here, not {len(words)}")
+        values.extend(map(float, words))
+    weights = np.array(values).reshape(count, outputs)
+    if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
+        weights = (weights[:, :1] - weights[:, 1:]) / 2.0
+    return LinearModel(
+        weights=np.ascontiguousarray(weights[:features].T),
+        biases=weights[features] if constant >= 0 else np.zeros(weights.shape[1]),
+        bias_feature=max(constant, 0.0),
+        **_known(file.facts(), codes),
+    )
+
+
+def _known(facts: dict[str, Any], codes: Sequence[int]) -> dict[str, Any]:
+    """Return what models of both kinds have of the facts; classes are by default the codes of the header."""
+    classes = tuple(facts.get("classes", map(str, codes)))
+    if len(codes) < 2 or len(set(classes)) != len(codes):
+        raise ValueError("the model has fewer than two labels, or one twice")
+    found: dict[str, Any] = {"classes": classes, "facts": facts.get("facts", {})}
+    found["feature_names"] = tuple(facts.get("feature_names", ()))
+    found["zero_based"] = facts.get("zero_based")
+    if "labels" in facts:
+        found["labels"] = np.array(facts["labels"]["values"], np.dtype(facts["labels"]["dtype"]))
+    if scaling := facts.get("scaling"):
+        places, minimum, maximum = (np.array(scaling[name]) for name in ("features", "minimum", "maximum"))
+        found["ranges"] = Ranges(places.astype(np.int64) - 1, minimum, maximum, *scaling["interval"])
+    return found
