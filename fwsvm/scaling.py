@@ -22,9 +22,9 @@ DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
 #: Unseen rows of the same kind often pass a range, but by a part of it: the range of a few hundred rows is nearly that
 #: of all rows. Who is off by more than the whole range has most likely another unit, column or scale.
 FAR = 1.0
-#: Rows are uneven where the widest feature's range is more than this many times the median one's: two orders of
-#: magnitude, beyond what features of like units differ by.
-UNEVEN = 100.0
+#: Rows are uneven where the widest feature's range is more than this many times the median one's: in squared distances
+#: it then weighs about a thousand times as much.
+UNEVEN = 30.0
 
 
 class Ranges(NamedTuple):
