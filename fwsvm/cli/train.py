@@ -138,8 +138,6 @@ def _with_probabilities(
 
 def _write(model: Path | None, trace: Path | None, result: "Result", row: "Row") -> list[FwsvmError]:
     """Write model and trace; return the errors, printed after the result: hours of training may stand behind it."""
-    from fwsvm.experiments.store import write_trace
-
     failures: list[FwsvmError] = []
     try:
         if model is not None:
@@ -148,6 +146,8 @@ def _write(model: Path | None, trace: Path | None, result: "Result", row: "Row")
         failures.append(error)
     try:
         if trace is not None:
+            from fwsvm.experiments.store import write_trace  # late: it imports pandas
+
             write_trace(trace, result.trace)
     except WriteError as error:
         failures.append(error)

@@ -7,7 +7,6 @@ coupling of the pairs' probabilities by the second method of Wu, Lin and Weng (2
 from itertools import combinations
 
 import numpy as np
-from scipy.special import expit
 
 NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
 LEAST = 1e-7  # of a pair's probability
@@ -25,6 +24,8 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     decision : ndarray, shape (t,), of machines that were not trained on the row
     positive : ndarray of bool, shape (t,)
     """
+    from scipy.special import expit  # late: it takes half as long to import as numba
+
     P, N = float(positive.sum()), float((~positive).sum())
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
     A, B = 0.0, float(np.log((N + 1.0) / (P + 1.0)))
@@ -62,6 +63,8 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     sigmoids : ndarray, shape (2, pairs), A and B of each pair
     K : int
     """
+    from scipy.special import expit
+
     with np.errstate(over="ignore"):  # a foreign model may have any finite A and B; infinity is certainty
         value = decision * sigmoids[0] + sigmoids[1]
     pairs = np.clip(expit(-value), LEAST, 1.0 - LEAST)

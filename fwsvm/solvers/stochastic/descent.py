@@ -23,7 +23,6 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
@@ -78,6 +77,8 @@ def shortest(products: np.ndarray) -> np.ndarray:
 
     The multiple of a weight vector v >= 0 that is least in |sum_i v_i g_i|^2 + (sum v - 1)^2 is that of these weights.
     """
+    from scipy.optimize import nnls  # late: it takes as long to import as numba
+
     scale = float(products.diagonal().max())
     values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
