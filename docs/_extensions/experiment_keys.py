@@ -8,21 +8,15 @@ from plain_text import definitions, inline
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from fwsvm.experiments.config import SWEPT
-from fwsvm.experiments.config_files import DataEntry, FileKeys, Limits, MethodEntry, SelectKeys, names_of
+from fwsvm.experiments import config_files
+from fwsvm.experiments.config_files import SWEPT, keys_of
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.settings import CANDIDATES, SEARCHES, STOPS
 from fwsvm.solvers import METHODS
 from fwsvm.solvers.protocols import PROTOCOLS
 
-PLACES = {
-    "the file": names_of(FileKeys),
-    "a profile": [key for key in names_of(FileKeys) if key not in {"name", "extends", "profiles"}],
-    "an entry of datasets": names_of(DataEntry),
-    "an entry of methods": names_of(MethodEntry),
-    "select": names_of(SelectKeys),
-    "limits": names_of(Limits),
-}
+PLACES = {place: keys_of(place) for place in config_files.PLACES if place != "select.method"}
+PLACES["a profile"] = [key for key in PLACES["the file"] if key not in {"name", "extends", "profiles"}]
 VALUES = {
     "kernel": [name for name, kernel in KERNELS.items() if not kernel.given], "width_rule": width_rules(),
     "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS, "candidates": CANDIDATES, "method": METHODS,

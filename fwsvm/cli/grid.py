@@ -96,15 +96,16 @@ def grid(
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
     from fwsvm.experiments import config as configs
-    from fwsvm.experiments import shipped
+    from fwsvm.experiments.config_files import config_file, first_sentence, read_config_file, shipped_files
     from fwsvm.experiments.executors import Inline, Workers
     from fwsvm.experiments.run import Resources
     from fwsvm.experiments.store import reusable_runs
 
     if list_shipped:
-        for one in shipped.shipped_experiments():
-            click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
-            echo(f"  {one.about} [{one.file}]", 2)
+        for name, file in shipped_files().items():
+            profiles = read_config_file(file).profile_names
+            click.echo(f"{name}  (profiles: {', '.join(profiles) or 'none'})")
+            echo(f"  {first_sentence(file)} [{file}]", 2)
         return
     if config is None:
         raise UsageError("name an experiment: a YAML file, or one that `fwsvm grid --list` shows")
@@ -112,7 +113,7 @@ def grid(
         raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
-    experiment = configs.load(shipped.config_file(Path(config)), profile)
+    experiment = configs.load(config_file(Path(config)), profile)
     if only:
         experiment = experiment.only(only)
     folder = out or Path("results") / experiment.name

@@ -1,8 +1,7 @@
 """Experiments: a YAML file becomes cells, each cell one run, each run one row of runs.csv.
 
-    config_files  the keys of an experiment file, and how files, profiles and entries override one another
+    config_files  experiment files: those shipped, their keys, and how files, profiles and entries override one another
     config        keys to an `experiment`: data sets x methods, settings, parameter selection
-    shipped       experiments that come with fwsvm
     samples       a data set's name to rows: subsampled, and split into training and test rows
     validation    rows held out in turn, and what their accuracies select
     plan          an experiment to chains of cells, each with a run id, and what is left to do

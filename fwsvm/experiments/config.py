@@ -16,13 +16,12 @@ from fwsvm.experiments.config_files import (
     EXCLUSIVE,
     KERNEL_KEYS,
     MAX_VALUES,
+    SWEPT,
     ConfigFile,
-    DataKeys,
     Keys,
-    TunerEntry,
     entry_of,
+    keys_of,
     listed_values,
-    names_of,
     override,
     read_config_file,
 )
@@ -30,12 +29,9 @@ from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep,
 from fwsvm.experiments.plan import goes_on
 from fwsvm.experiments.validation import SEARCH_TOLERANCE
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.resolve import resolve, stop_of
 
-#: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
-SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 CHOSEN = ("sigma2", "gamma", "C")  # what a search can choose
 DEFAULT_PROFILE = "small"
 STEPS = {"log2": 2.0, "log10": 10.0}
@@ -57,9 +53,8 @@ def load(path: Path, profile: str | None = None) -> Experiment:
         there = f"it has {', '.join(names)}" if names else "it has none"
         raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
     keys = file.at(profile)
-    for key in ("name", "datasets", "methods"):
-        if key not in keys:
-            raise UsageError(f"{path}: the key {key!r} is missing")
+    if lacking := [key for key in ("name", "datasets", "methods") if key not in keys]:
+        raise UsageError(f"{path}: the key {lacking[0]!r} is missing")
     return Experiment(
         name=keys["name"],
         profile=profile or "",
@@ -85,49 +80,34 @@ class _Trials:
             self._one_of("name", name, METHODS, "a method")
         for value in listed_values(self.keys["datasets"]):
             entry = entry_of(value)
-            inherited = override(self.keys, {key: entry[key] for key in names_of(DataKeys) if key in entry})
+            own = ("name", "train", "test", "label", "source", "methods")
+            inherited = override(self.keys, {key: entry[key] for key in entry if key not in own})
             data = self._data(entry, inherited)
             if any(trial.data.name == data.name for trial in trials):
-                raise self.file.error(
-                    f"{data.name} is listed twice; make two experiments of them", "datasets", value
-                )
+                said = f"{data.name} is listed twice; make two experiments of them"
+                raise self.file.error(said, "datasets", value)
             asked = listed_values(entry.get("methods") or names)
             for name in asked:
                 self._one_of("methods", name, names, f"methods of {data.name}")
-            trials += [
-                self._trial(data, inherited, method) for method in self.methods if method["name"] in asked
-            ]
-        candidates = [trial.selection.candidates for trial in trials if trial.selection is not None]
-        for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})}:
-            if not any(key in sweep.varied for sweep in candidates):
-                said = f"no kernel of these methods has {key}; leave it out of select"
-                raise self.file.error(said, key, self.keys["select"][key])
+            some = [method for method in self.methods if method["name"] in asked]
+            trials += [self._trial(data, inherited, method) for method in some]
+        tried = {key for trial in trials if trial.selection for key in trial.selection.candidates.varied}
+        for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})} - tried:
+            said = f"no kernel of these methods has {key}; leave it out of select"
+            raise self.file.error(said, key, self.keys["select"][key])
         return trials
 
     def _data(self, entry: Keys, keys: Keys) -> DataSpec:
-        name, test, known = entry.get("name") or entry.get("train"), entry.get("test"), lockfile.read()
+        name, known = entry.get("name") or entry.get("train"), lockfile.read()
         if name is None or {"name", "train"} <= {*entry}:
             raise self.file.error("an entry of datasets needs either name or train", "datasets", entry)
         if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
             hint = nearest(name, known.entries, "`fwsvm data list` shows all names")
             said = f"{name}: neither a file nor a name in datasets.lock; {hint}"
             raise self.file.error(said, "train" if "train" in entry else "name", name)
-        if test is not None and not os.path.exists(test):  # noqa: PTH110
-            raise self.file.error(f"{test}: there is no such file of test rows", "test", test)
-        if test is not None and entry.get("test_fraction") is not None:
-            raise self.file.error(
-                "test and test_fraction exclude each other", "test_fraction", entry["test_fraction"]
-            )
-        if "scale" in keys:
-            self._one_of("scale", keys["scale"], SCALINGS, "scale")
-        more: Keys = {
-            key: keys[key] for key in ("test_fraction", "zero_based", "scale", "seed") if key in keys
-        }
-        more |= {key: str(entry[key]) for key in ("source", "test", "label") if entry.get(key) is not None}
-        for key in ("rows", "test_rows"):
-            if (value := keys.get(key)) is not None:
-                more[key] = value if value < 1 else round(value)
-        return DataSpec(name=name, **more)
+        own = {key: str(entry[key]) for key in ("source", "test", "label") if entry.get(key) is not None}
+        shared = ("rows", "test_rows", "test_fraction", "zero_based", "scale", "seed")
+        return DataSpec(name, **{key: keys[key] for key in shared if key in keys} | own)
 
     def _trial(self, data: DataSpec, inherited: Keys, method: Keys) -> Trial:
         """Return one method on one data set; ``inherited`` are the settings of the file and of the set's entry."""
@@ -149,16 +129,15 @@ class _Trials:
     def _selection(self, select: Keys, inherited: Keys, method: Keys) -> Selection:
         """Return how C and the width are selected: with the method that ``select`` names, and this method's kernel."""
         if ("holdout" in select) == ("folds" in select):
-            raise self.file.error(
-                "select needs either holdout (a fraction) or folds (a number)", "select", select
-            )
+            said = "select needs either holdout (a fraction) or folds (a number)"
+            raise self.file.error(said, "select", select)
         if select.keys().isdisjoint(CHOSEN):
             raise self.file.error("select needs values to choose from: C, sigma2 or gamma", "select", select)
         entry = entry_of(select.get("method", self.methods[0]))
         self._one_of("method", entry["name"], METHODS, "method of select")
         if len(entry) == 1:
             entry = next((other for other in self.methods if other["name"] == entry["name"]), entry)
-        keys = override(inherited, {key: entry[key] for key in names_of(TunerEntry) if key in entry})
+        keys = override(inherited, {key: entry[key] for key in keys_of("select.method") if key in entry})
         keys = override(keys, {key: method[key] for key in KERNEL_KEYS if key in method})
         keys = override(keys, {key: select[key] for key in SWEPT if key in select})
         sweep = self._sweep(keys)
@@ -175,11 +154,11 @@ class _Trials:
 
     def _sweep(self, keys: Keys) -> Sweep:
         """Return the settings of a method, and the values of those that are swept."""
-        limits, swept = keys.get("limits", {}), {*SWEPT, "method", "seed"}
+        limits, elsewhere = keys.get("limits", {}), {*SWEPT, "method", "seed"}
         given = {
             each.name: keys[each.name]
             for each in fields(Settings)
-            if each.name not in swept and keys.get(each.name)
+            if each.name not in elsewhere and keys.get(each.name)
         }
         given |= {key: float(keys[key]) for key in ("first_level", "coef0") if key in keys}
         if limits.get("time_seconds") is not None:

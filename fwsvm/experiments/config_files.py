@@ -1,157 +1,117 @@
-"""The keys of an experiment file, and how files, profiles and entries override one another.
+"""Experiment files: keys, those that come with fwsvm, and how files, profiles and entries override one another.
 
 A setting may stand in an extended file, the file, a profile, an entry of ``datasets`` and an entry of ``methods``; the
 later one wins.
 """
 
+import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.errors import UsageError, nearest
 from fwsvm.files.yaml_files import line_of_value, read_yaml
+from fwsvm.scaling import SCALINGS
+from fwsvm.settings import Settings
 
 MAX_VALUES = 1000  # of one setting, repetitions, folds: more is a typing mistake
+SUFFIX = ".yaml"
 #: Keys that exclude each other: one given in a later place removes the others of its group.
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
-
-Keys = dict[str, Any]
-Text = str | None
-Texts = str | list[str] | None
-Truth = bool | None
-PositiveFloat = Annotated[float, Meta(gt=0)]
-Positive = PositiveFloat | None
-PositiveInt = Annotated[int, Meta(ge=1)] | None
-Fraction = Annotated[float, Meta(gt=0, lt=1)] | None
-Count = Annotated[int, Meta(ge=1, le=MAX_VALUES)] | None
-
-
-class KnownKeys(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A mapping without other keys."""
-
-
-class Range(KnownKeys):
-    """Values from one to another, each the one before times ``step``."""
-
-    from_: PositiveFloat = field(name="from")
-    to: PositiveFloat
-    step: Annotated[float, Meta(gt=1)] | Annotated[str, Meta(pattern="^log2$|^log10$")]
-
-
-Values = (
-    PositiveFloat | Annotated[list[PositiveFloat], Meta(min_length=1, max_length=MAX_VALUES)] | Range | None
-)
-
-
-class Limits(KnownKeys):
-    """Limits of a run."""
-
-    time_seconds: Positive = None
-    iterations: PositiveInt = None
-
-
-class SolverKeys(KnownKeys):
-    """How a method runs."""
-
-    C: Values = None
-    lambda_: Values = field(default=None, name="lambda")
-    class_weight: Annotated[str, Meta(pattern="^balanced$")] | dict[Any, PositiveFloat] | None = None
-    stop: Text = None
-    tolerance: Values = None
-    search: Text = None
-    protocol: Text = None
-    retries: PositiveInt = None
-    first_level: Positive = None
-    candidates: Text = None
-    gradient: Text = None
-    limits: Limits | None = None
-
-
-class TunerEntry(SolverKeys, kw_only=True):
-    """The method that selects parameters."""
-
-    name: str
-    parameters: Keys | None = None
-
-
-class SelectKeys(KnownKeys):
-    """How parameters are selected before the reported runs."""
-
-    holdout: Fraction = None
-    folds: Annotated[int, Meta(ge=2, le=MAX_VALUES)] | None = None
-    method: str | TunerEntry | None = None
-    tolerance: Positive = None
-    C: Values = None
-    sigma2: Values = None
-    gamma: Values = None
-
-
-class SettingKeys(SolverKeys):
-    """All settings of a method's runs on a data set."""
-
-    kernel: Text = None
-    kernel_parameters: Keys | None = None
-    degree: PositiveInt = None
-    coef0: float | None = None
-    sigma2: Values = None
-    gamma: Values = None
-    width_rule: Text = None
-    repetitions: Count = None
-    select: SelectKeys | None = None
-    warm_start: Truth = None
-
-
+#: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
+SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 
-
-class MethodEntry(SettingKeys, kw_only=True):
-    """An entry of ``methods``."""
-
-    name: str
-    parameters: Keys | None = None
+Keys = dict[str, Any]
 
 
-class DataKeys(SettingKeys):
-    """Settings, and which rows of a data set are taken, and how."""
-
-    rows: Positive = None
-    test_rows: Positive = None
-    test_fraction: Fraction = None
-    zero_based: Truth = None
-    scale: Text = None
+def _kind(name: str, required: Keys, keys: Keys) -> type[Struct]:
+    """Return the kind of a mapping that has these keys and no others; each has a type, and may be null."""
+    known: list[Any] = [*required.items(), *((key, kind | None, None) for key, kind in keys.items())]
+    return msgspec.defstruct(name, known, kw_only=True, forbid_unknown_fields=True)
 
 
-class DataEntry(DataKeys):
-    """An entry of ``datasets``."""
+_Positive, _Fraction = Annotated[float, Meta(gt=0)], Annotated[float, Meta(gt=0, lt=1)]
+_Count = Annotated[int, Meta(ge=1, le=MAX_VALUES)]
+_Folds, _Seed = Annotated[int, Meta(ge=2, le=MAX_VALUES)], Annotated[int, Meta(ge=0)]
+_Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=100)]
+_Step = Annotated[float, Meta(gt=1)] | Literal["log2", "log10"]
+_Range = _kind("a range", {"from": _Positive, "to": _Positive, "step": _Step}, {})
+_Values: Any = _Positive | Annotated[list[_Positive], Meta(min_length=1, max_length=MAX_VALUES)] | _Range  # type: ignore[valid-type]
+_Limits = _kind("limits", {}, {"time_seconds": _Positive, "iterations": Annotated[int, Meta(ge=1)]})
 
-    name: Text = None
-    train: Text = None
-    test: Text = None
-    label: str | int | None = None
-    source: Text = None
-    methods: Texts = None
+_TYPES = get_type_hints(Settings)
+#: Fields of `Settings` that are no keys, or that other keys set.
+_NO_KEYS = {
+    "method",
+    "parameters",
+    "seed",
+    "threads",
+    "cache_mib",
+    "time_limit",
+    "max_iterations",
+    "final_gap",
+}
+_SETTINGS: Keys = {
+    each.name.rstrip("_"): _Values if each.name in SWEPT.values() else _TYPES[each.name]
+    for each in fields(Settings)
+    if each.name not in _NO_KEYS
+} | {"class_weight": dict[Any, Annotated[float, Meta(gt=0)]] | Literal["balanced"], "limits": _Limits}
+_OF_SOLVER = {key: kind for key, kind in _SETTINGS.items() if key not in KERNEL_KEYS}
+_Tuner = _kind("a method", {"name": str}, {"parameters": Keys, **_OF_SOLVER})
+_Select = _kind(
+    "select",
+    {},
+    {
+        "holdout": _Fraction,
+        "folds": _Folds,
+        "method": str | _Tuner,
+        "tolerance": _Positive,
+        **dict.fromkeys(("C", "sigma2", "gamma"), _Values),
+    },
+)
+_OF_METHOD: Keys = {**_SETTINGS, "repetitions": _Count, "select": _Select, "warm_start": bool}
+_Method = _kind("a method", {"name": str}, {"parameters": Keys, **_OF_METHOD})
+_OF_DATA: Keys = {
+    **_OF_METHOD,
+    "rows": _Positive,
+    "test_rows": _Positive,
+    "test_fraction": _Fraction,
+    "zero_based": bool,
+    "scale": Literal[SCALINGS],
+}
+_OF_ENTRY = {**dict.fromkeys(("name", "train", "test", "source"), str), "label": str | int}
+_Data = _kind("a data set", {}, {**_OF_ENTRY, "methods": str | list[str], **_OF_DATA})
+_OF_FILE: Keys = {
+    "name": _Name,
+    "extends": str | list[str],
+    "datasets": str | list[str | _Data],  # type: ignore[valid-type]
+    "methods": str | list[str | _Method],  # type: ignore[valid-type]
+    "seed": _Seed,
+    "workers": _Count,
+    "profiles": dict[str, Keys | None],
+    **_OF_DATA,
+}
+_File = _kind("a file", {}, _OF_FILE)
+#: Kinds of mappings by the place where they stand.
+PLACES = {
+    "the file": _File,
+    "an entry of datasets": _Data,
+    "an entry of methods": _Method,
+    "select": _Select,
+    "select.method": _Tuner,
+    "limits": _Limits,
+}
 
 
-class FileKeys(DataKeys):
-    """The keys of a file, and of a profile."""
-
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=100)] | None = None
-    extends: Texts = None
-    datasets: str | list[str | DataEntry] | None = None
-    methods: str | list[str | MethodEntry] | None = None
-    seed: Annotated[int, Meta(ge=0)] | None = None
-    workers: Count = None
-    profiles: dict[str, Keys | None] | None = None
-
-
-def names_of(kind: type[Struct]) -> list[str]:
-    """Return the keys of a kind of mapping, as they are written."""
-    return [each.encode_name for each in msgspec.structs.fields(kind)]
+def keys_of(place: str) -> list[str]:
+    """Return the keys that may stand in a place."""
+    return [each.encode_name for each in msgspec.structs.fields(PLACES[place])]
 
 
 @dataclass(frozen=True)
@@ -161,7 +121,7 @@ class ConfigFile:
     path: Path
     keys: Keys
     profiles: dict[str, Keys]
-    extended: tuple["ConfigFile", ...]
+    extended: tuple["ConfigFile", ...] = ()
 
     def files(self) -> Iterator["ConfigFile"]:
         """Yield the file and those that it extends."""
@@ -215,6 +175,27 @@ def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
     return ConfigFile(path, keys, profiles, tuple(extended))
 
 
+def _check(path: Path, keys: Any) -> None:
+    """Raise `UsageError`, with the line, for a key that is not known or a value of the wrong kind."""
+    try:
+        msgspec.convert(keys, _File)
+    except msgspec.ValidationError as error:
+        said, _, where = str(error).partition(" - at `$.")
+        key, value, held = "", keys, keys  # the innermost key, what it has, and what of that is wrong
+        for name, place in re.findall(r"(\w+)|\[(\d+)\]", where.replace("[...]", "")):
+            held = held[int(place)] if place else held[name]
+            key, value = (key, value) if place else (name, held)
+        if unknown := re.search("unknown field `(.*)`", said):
+            key, value = unknown[1], held[unknown[1]]
+            known = {each for place in PLACES for each in keys_of(place)}
+            hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
+            said = f"unknown key {key!r}{hint and f'; {hint}'}"
+        elif where:
+            said = f"{where.rstrip('`')}: {said[0].lower()}{said[1:]}"
+        said = said.replace("object", "mapping").replace("array", "list")
+        raise ConfigFile(path, keys, {}).error(said, key, value) from None
+
+
 def override(under: Keys, over: Keys) -> Keys:
     """Return the keys of both; those of ``over`` win, and remove the keys that they exclude."""
     given = {key: value for key, value in over.items() if value is not None}
@@ -232,42 +213,34 @@ def listed_values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _check(path: Path, keys: Any) -> None:
-    """Raise `UsageError`, with the line, for a key that is not known or a value of the wrong kind."""
-    try:
-        msgspec.convert(keys, FileKeys)
-    except msgspec.ValidationError as error:
-        said, _, where = str(error).partition(" - at `$")
-        key, value, held = "", keys, keys  # the innermost key, what it has, and what of that is wrong
-        for name, place in re.findall(r"\.(\w+)|\[(\d+)\]", where):
-            held = held[int(place)] if place else held[name]
-            key, value = (key, value) if place else (name, held)
-        if unknown := re.search("unknown field `(.*)`", said):
-            known = sorted({name for struct in _STRUCTS for name in names_of(struct)})
-            hint = nearest(unknown[1], known, f"the keys are {', '.join(known)}")
-            hint = "it belongs elsewhere in an experiment" if unknown[1] in known else hint
-            said, key, value = f"unknown key {unknown[1]!r}; {hint}", unknown[1], held[unknown[1]]
-        elif missing := re.search("required field `(.*)`", said):
-            said = f"{where.strip('.`')} needs the key {missing[1]}"
-        else:
-            wanted = said.removeprefix("Expected ").partition(", got")[0]
-            for word, plain in _WORDS.items():
-                wanted = wanted.replace(word, plain)
-            given = "" if "[...]" in where else f", not {shown(held)}"
-            said = f"{where.strip('.`') or 'a file'} must be {wanted}{given}"
-        raise ConfigFile(path, keys, {}, ()).error(said, key, value) from None
+def shipped_files() -> dict[str, Path]:
+    """Return the files of the experiments that come with fwsvm by name: in ``configs`` of a checkout or the package."""
+    here = Path(__file__)
+    top = here.parents[2]
+    checkout = (top / "configs").is_dir() and (top / "pyproject.toml").is_file()
+    folder = (top if checkout else here.parent) / "configs"
+    return {file.stem: file for file in sorted(folder.glob(f"*{SUFFIX}"), key=lambda file: file.stem)}
 
 
-_STRUCTS = (FileKeys, DataEntry, MethodEntry, SelectKeys, TunerEntry, Limits, Range)
-#: Words of msgspec's and what they are in YAML.
-_WORDS = {
-    "`": "",
-    "float": "a number",
-    "int": "a whole number",
-    "str": "text",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-    " | null": "",
-    " |": " or",
-}
+def config_file(word: Path) -> Path:
+    """Return the file that is meant: ``word`` if it exists or has a folder, else the shipped experiment of that name.
+
+    Raises
+    ------
+    UsageError
+        Neither a file nor a shipped experiment.
+    """
+    if os.path.exists(word) or word.parent != Path():  # noqa: PTH110  (Path.exists raises for a name that is too long)
+        return word
+    name, files = word.name.removesuffix(SUFFIX), shipped_files()
+    if name not in files:
+        hint = nearest(name, files, "`fwsvm grid --list` shows all")
+        raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")
+    return files[name]
+
+
+def first_sentence(file: Path) -> str:
+    """Return the first sentence of the comment that a file begins with."""
+    comment = re.match(r"(?:#.*\n)*", file.read_text("utf-8"))
+    text = " ".join(line.strip("# ") for line in (comment[0] if comment else "").splitlines())
+    return re.split(r"(?<=[^.][.])\s(?=[A-Z])", text, maxsplit=1)[0]
