@@ -22,7 +22,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
-from fwsvm.experiments.probability import refuse_probability, with_probabilities
+from fwsvm.experiments.probability import train_model
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.features import scaling_warning
@@ -37,11 +37,10 @@ from fwsvm.problems.machines import (
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
 from fwsvm.problems.probability import probabilities
 from fwsvm.settings import MOST_THREADS
-from fwsvm.solvers import Result, fit
+from fwsvm.solvers import Result
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import check_whole
-from fwsvm.status import Status
 from fwsvm.validation import (
     as_numbers,
     as_rows,
@@ -116,12 +115,16 @@ def train(
     kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
     if warning := scaling_warning(table.X, family(kernel), 'scale="[0,1]"'):
         warnings.warn(warning, stacklevel=callers_level())
-    if probability:
-        refuse_probability(loaded.name, codes[used], loaded.classes, chosen)
-    result = fit(table.X, codes, loaded.classes, chosen, weights=weights, watch=watch)
-    if probability and result.status is not Status.INTERRUPTED:
-        some = None if weights is None else weights[used]
-        result = with_probabilities(table.X[used], codes[used], result, chosen, weights=some, watch=watch)
+    result = train_model(
+        table.X,
+        codes,
+        loaded.classes,
+        chosen,
+        probability=probability,
+        name=loaded.name,
+        weights=weights,
+        watch=watch,
+    )
     return result.with_rows(
         ranges=table.ranges,
         labels=values,

@@ -62,7 +62,7 @@ class Settings:
     parameters: Mapping[str, Any] = _setting(
         {},
         MODEL,
-        "Parameter of the method or kernel.",
+        "Of the method or kernel, such as degree=2.",
         "--param",
         metavar="NAME=VALUE",
         sklearn=("parameters", None),
@@ -96,16 +96,10 @@ class Settings:
         sklearn=("width_rule", "paper"),
     )
     degree: int = _setting(
-        3,
-        MODEL,
-        "Degree of the poly kernel.",
-        "--degree",
-        "-d",
-        allowed=range(1, 2**31),
-        sklearn=("degree", 3),
+        3, "", "Degree of the poly kernel.", "--param", allowed=range(1, 2**31), sklearn=("degree", 3)
     )
     coef0: float = _setting(
-        1.0, MODEL, "Constant of the poly kernel.", "--coef0", "-r", allowed=FINITE, sklearn=("coef0", 1.0)
+        1.0, "", "Constant of the poly kernel.", "--param", allowed=FINITE, sklearn=("coef0", 1.0)
     )
     kernel_parameters: Mapping[str, Any] = _setting(
         {}, "", "Of a plug-in kernel.", "--param", sklearn=("kernel_parameters", None)

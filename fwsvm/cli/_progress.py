@@ -1,7 +1,7 @@
 """Progress on stderr: bars on a terminal, a plain line now and then elsewhere, nothing with --quiet.
 
-    runs     ━━━━━━━━━━━━────── 13 of 21                    0:01:07 00:40 left
-    train    ━━━━━━──────────── gap 1.2e-02, 1,234 SV       0:00:04 00:12 left
+    runs     ━━━━━━━━━━━━────── 13 of 21                    0:01:07 0:00:40 left
+    train    ━━━━━━──────────── gap 1.2e-02, 1,234 SV       0:00:04 0:00:12 left
              wdbc swap-2o select C=4 fold 3
 
 The first line is there where a command makes several runs, the last where they have names.
@@ -15,15 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    Progress,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
@@ -37,10 +29,10 @@ if TYPE_CHECKING:
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
 
-SECONDS_BETWEEN_LINES = 60.0  # where there is no terminal
+SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal
 MANY_EVENTS = 24  # of compiling, two for each function; fewer are compiled without a word
 WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
-WORDS = 27  # columns beside the bar
+WORDS = 25  # columns beside the bar
 RUNS, PHASE = TaskID(0), TaskID(1)
 
 
@@ -58,15 +50,6 @@ class Bars(Progress):
             yield name
 
 
-class LeftColumn(TimeRemainingColumn):
-    """The time that is left, where it is known."""
-
-    def render(self, task: Task) -> Text:
-        """Return it."""
-        shown = super().render(task).plain
-        return Text(f"{shown} left" if shown[:1].isdigit() else "", no_wrap=True)
-
-
 class Display:
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
@@ -79,7 +62,8 @@ class Display:
             BarColumn(18, complete_style="cyan", finished_style="cyan"),
             TextColumn("{task.fields[said]}", markup=False, table_column=said),
             TimeElapsedColumn(),
-            LeftColumn(compact=True),
+            TimeRemainingColumn(),
+            TextColumn("left"),
             console=console,
             transient=True,
             redirect_stdout=sys.stdout.isatty(),
@@ -87,7 +71,7 @@ class Display:
         )
         for _ in (RUNS, PHASE):
             self._bars.add_task("", total=None, visible=False, said="")
-        self._compiled, self._last_line = 0, time.monotonic()
+        self._compiled, self._counted, self._last_line = 0, "", -math.inf
         self._open = contextlib.ExitStack()
         self.begin()
 
@@ -122,28 +106,37 @@ class Display:
         elif phase != self._phase:
             self._phase = phase
             self._update(PHASE, phase, None, "")
+            if phase == Phase.TRAIN:
+                self._line("begins")
+
+    def _line(self, said: str) -> None:
+        """Without a terminal, write a line on the present phase, if the last one is some seconds ago."""
+        if not self._has_bars and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            note(f"{self._counted}{self._phase}: {said}")
 
     def inside(self, what: str, part: float | None = None) -> None:
         """Show a long step of the present phase, and how far it is if that is known."""
         self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
 
     def show(self, phase: str, done: float | None, said: str) -> None:
-        """Show how far a phase is; without a terminal write a line, if the last one is a minute ago."""
+        """Show how far a phase is."""
         self.enter(phase)
         self._update(PHASE, phase, done, said)
-        if not self._has_bars and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            note(f"{phase}: {said}")
+        self._line(said)
 
     def count(self, label: str, done: int, total: int) -> None:
         """Show how many runs or folds are done."""
-        self._update(RUNS, label, done / total if total else 1.0, f"{done:,} of {total:,}")
+        said = f"{done:,} of {total:,}"
+        self._update(RUNS, label, done / total if total else 1.0, said)
+        self._counted = f"{label} {said}, "
 
     def __call__(self, progress: "RunProgress") -> None:
         """Show the progress of a run that trains: its subproblems, and the orders of magnitude of one's gap."""
         number, of, _, iterations, objective, gap, tolerance, vectors = progress
         relative = gap / objective if objective else math.nan
         if number != self._part:
+            self._done = self._done if number > self._part else 0.0  # another run
             self._part, self._orders = number, 1.0
         inside = 0.0
         if tolerance and 0 < relative < math.inf:
@@ -196,6 +189,7 @@ class RunsDisplay(Display):
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
+        self._last_line = time.monotonic()
 
 
 def fetch_options(display: Display, *, offline: bool = False) -> "FetchOptions":

@@ -1,12 +1,14 @@
-"""Loading of the rows to train on, and what ``fwsvm train``, ``cv`` and ``easy`` print of problem and result."""
+"""Loading of the rows to train on, and what ``fwsvm train``, ``cv`` and ``easy`` print and write of them."""
 
 import contextlib
+import dataclasses
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fwsvm.cli._lines import echo, is_quiet, tell
-from fwsvm.errors import listed
+from fwsvm.errors import ModelError, listed
 from fwsvm.phases import Phase
 from fwsvm.settings import with_options
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from fwsvm.cli._progress import Display
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.cluster_training import RemoteRows
+    from fwsvm.experiments.record import Row
     from fwsvm.experiments.run import LocalRows, TrainingRows
     from fwsvm.scaling import Ranges
     from fwsvm.solvers import Settings
@@ -23,12 +26,16 @@ if TYPE_CHECKING:
 Print = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
 MAX_NAMED_CLASSES = 100  # in their order; the model has all
+#: Columns of a run's row that its model file keeps.
+FACTS = (  # noqa: SIM905 - a list of names reads better unquoted
+    "method dataset data_sha256 C lambda search stop tolerance seed status objective gap relative_gap gap_kind "
+    "certified train_seconds fwsvm run_id"
+).split()
 
 
 class Problem(NamedTuple):
-    """Data as in its files and rows to train on (the same on a cluster), settings, and what became of them."""
+    """Rows to train on, here or on a cluster, settings, and what became of them."""
 
-    data: "Dataset | RemoteRows"
     rows: "TrainingRows"
     settings: "Settings"
     resolved: "Resolved"
@@ -66,10 +73,12 @@ def open_problem(
         origin = f"{remote.columns['dataset']} (on {workers:,} workers)"
         shape = f"{found.rows:,} x {found.features:,}"
         _print_problem(say, remote, resolved, origin, shape, found.classes, remote.table.ranges)
-        yield Problem(remote, remote, settings, resolved)
+        yield Problem(remote, settings, resolved)
 
 
-def _load(say: Print, display: "Display", data: str, settings: "Settings", **how: Any) -> "Problem":
+def _load(
+    say: Print, display: "Display", data: str, settings: "Settings", *, probability: bool = False, **how: Any
+) -> "Problem":
     """Load a data set and print the problem."""
     from fwsvm import data as data_sets
     from fwsvm.cli._progress import fetch_options
@@ -80,14 +89,14 @@ def _load(say: Print, display: "Display", data: str, settings: "Settings", **how
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
 
     loaded = data_sets.load(data, raw=True, options=fetch_options(display), **how)
-    rows = LocalRows(loaded)
+    rows = LocalRows(loaded, probability=probability)
     X = rows.data.train.X
     if how.get("test") is not None and is_given(settings.kernel):
         refuse_other_rows(inputs.unseen_rows(how["test"], zero_based=True).table.X, X.shape[1] - 1)
     resolved = print_rows(say, data, rows, settings)
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])
-    return Problem(loaded, rows, settings, resolved)
+    return Problem(rows, settings, resolved)
 
 
 def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -> "Resolved":
@@ -203,3 +212,28 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     say("seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items() if value is not None))
     if not is_best:
         tell([with_options(result.message)])
+
+
+def write_model(path: Path, result: "Result", row: "Row") -> None:
+    """Write the model with columns of its row, else to the folder for temporary files: hours may stand behind it.
+
+    Raises
+    ------
+    ModelError
+        The file cannot be written; the sentence says where the model is instead.
+    """
+    from fwsvm.problems import model_files
+    from fwsvm.results.writing import json_values
+
+    values = json_values(row)
+    facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
+    model = dataclasses.replace(result.model, facts=facts)
+    try:
+        model_files.write(path, model)
+    except ModelError as error:
+        try:
+            spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
+            model_files.write(spare, model)
+        except (ModelError, OSError):
+            raise error from None
+        raise ModelError(f"{error}; the model is in {spare} instead") from None

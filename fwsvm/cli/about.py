@@ -82,26 +82,32 @@ def facts_of(method: "Method") -> dict[str, Any]:
 
 
 @click.command()
-def kernels() -> None:
-    """List the kernels: formula, parameters, and default widths.
+@click.argument("name", required=False)
+def kernels(name: str | None) -> None:
+    """List the kernels with their formulas, or say what NAME is.
 
-    Where gamma is not given it follows from the training rows: D is the mean squared distance of two training rows.
-    Parameters that only one kernel has are given by --param NAME=VALUE.
-    """
-    from fwsvm.kernels.kernel import KERNELS
+    With NAME, also its parameters and default widths. Where gamma is not given it follows from the training rows: D is
+    the mean squared distance of two training rows. Parameters that only one kernel has are given by --param NAME=VALUE.
 
-    found = [
-        {
-            "name": name,
-            "formula": family.formula,
-            "parameters": list(family.parameters),
-            "own": family.own,
-            "widths": {rule: width.formula for rule, width in family.widths.items()},
-            "libsvm": family.libsvm or None,
-        }
-        for name, family in sorted(KERNELS.items())
-    ]
-    print_facts({"kernels": found})
+    \b
+    fwsvm kernels
+    fwsvm kernels rbf
+    """  # noqa: D301
+    from fwsvm.kernels.kernel import KERNELS, family
+
+    if name is None:
+        print_facts({known: KERNELS[known].formula for known in sorted(KERNELS)})
+        return
+    one = family(name)
+    facts = {
+        "name": name,
+        "formula": one.formula,
+        "parameters": list(one.parameters),
+        "own": one.own,
+        "widths": {rule: width.formula for rule, width in one.widths.items()},
+        "libsvm": one.libsvm or None,
+    }
+    print_facts(facts)
 
 
 @click.command()

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli._help import LibsvmCommand, grouped
 from fwsvm.cli._lines import echo
-from fwsvm.cli._options import data_argument, refuse_on_cluster, run_options, settings_from
+from fwsvm.cli._options import (
+    LibsvmCommand,
+    data_argument,
+    grouped,
+    refuse_on_cluster,
+    run_options,
+    settings_from,
+)
 from fwsvm.promises import ending
 from fwsvm.settings import DATA, with_options
 from fwsvm.status import Status
@@ -45,7 +51,7 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
         refuse_on_cluster(how, scale=how["scale"])
     with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
         display.count("folds", 0, folds)
-        found = cross_validate(problem.data, problem.settings, folds, display)
+        found = cross_validate(problem.rows, problem.settings, folds, display)
         try:
             for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
                 made.append(fold)

@@ -1,5 +1,6 @@
 """``fwsvm easy``: check, scale, choose C and width, train and test in one command."""
 
+import functools
 import shlex
 import sys
 import time
@@ -11,8 +12,14 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli._lines import is_quiet, note
-from fwsvm.cli._options import FILE_OR_NAME, PATH, label_option, quiet_option
-from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting, write_model
+from fwsvm.cli._options import (
+    FILE_OR_NAME,
+    PATH,
+    label_option,
+    quiet_option,
+    refuse_no_folder,
+    refuse_overwriting,
+)
 from fwsvm.phases import Phase
 from fwsvm.settings import Settings
 from fwsvm.status import Status
@@ -53,8 +60,8 @@ def easy(
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display, fetch_options
+    from fwsvm.experiments.cross_validation import choose_width_and_penalty
     from fwsvm.experiments.run import LocalRows, run_one
-    from fwsvm.experiments.width_and_penalty import choose_width_and_penalty
     from fwsvm.problems import model_files
 
     begun = time.monotonic()
@@ -64,9 +71,12 @@ def easy(
     say, settings = text.printer(), Settings()
     with Display() as display:
         display.enter(Phase.LOAD)
-        data = data_sets.load(train, test=test, label=label, options=fetch_options(display), raw=True)
+        options = fetch_options(display)
+        load = functools.partial(data_sets.load, train, test=test, label=label, options=options, raw=True)
+        data = load()
         scaling, why = _scaling(data)
-        data = replace(data, scaling=scaling)
+        if scaling != data.scaling:
+            data = load(scale=scaling)
         say("scale", why)
         found = choose_width_and_penalty(
             data,
@@ -74,22 +84,18 @@ def easy(
             FOLDS,
             seconds=SEARCH_SHARE * time_limit if time_limit else None,
             watch=display,
-            count=lambda done, total: display.count("choose", done, total),
+            count=functools.partial(display.count, "choose"),
         )
-        if found.interrupted:
-            raise KeyboardInterrupt
-        if (best := found.best) is None:
+        if (best := found.choice) is None:
             say("choose", "no time to try any C on all folds: C is 1, gamma the default")
         else:
-            settings = replace(settings, C=best.C, gamma=best.gamma)
+            settings = replace(settings, C=best.values["C"], gamma=best.values["gamma"])
             some = f" of {found.rows:,} of the rows" if found.rows < data.train.rows else ""
             cut = ", cut short by the time limit" if found.cut else ""
-            tried = f"best of {len(found.tried)} in {FOLDS} folds{some}, {best.accuracy:.2%} right{cut}"
-            say("choose", f"C {best.C:g}, gamma {best.gamma:.4g}: {tried}")
-            for name in ("C", "gamma"):
-                values = {getattr(one, name) for one in found.tried}
-                if len(values) > 1 and getattr(best, name) in (min(values), max(values)):
-                    note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
+            tried = f"best of {len(found.right)} in {FOLDS} folds{some}, {best.accuracy:.2%} right{cut}"
+            say("choose", f"C {settings.C:g}, gamma {settings.gamma:.4g}: {tried}")
+            for name in best.on_edge:
+                note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
         if time_limit:
             left = max(0.1, time_limit - (time.monotonic() - begun))
             settings = replace(settings, time_limit=left, method="nested")
@@ -98,13 +104,19 @@ def easy(
         resolved = text.print_rows(say, train, rows, settings)
         result, row = run_one(rows, settings, display, resolved)
     text.print_result(say, result, row)
-    write_model(model, result, row)
+    text.write_model(model, result, row)
     say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
     words = f"-m {settings.method} -C {resolved.C!r} --gamma {resolved.as_columns()['gamma']!r}".split()
-    words += ["--scale", scaling, *(["--time-limit", f"{settings.time_limit:.3g}"] if time_limit else [])]
-    words += ["--label", label] if label else []
+    given = {
+        "--scale": scaling,
+        "--time-limit": f"{settings.time_limit:.3g}" if settings.time_limit else None,
+        "--label": label,
+        "--test": test,
+        "--model": model,
+    }
+    words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
     if not is_quiet():  # in one piece, to be copied
-        command = shlex.join(["fwsvm", "train", *words, "--model", str(model), train])
+        command = shlex.join(["fwsvm", "train", *words, train])
         click.echo(f"{'repeat':<{text.LABEL}}{command}")
     sys.exit(exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0)
 

@@ -10,8 +10,14 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli._lines import note, print_facts
-from fwsvm.cli._options import PATH, data_argument, label_option, quiet_option, zero_based_option
-from fwsvm.cli._outputs import refuse_overwriting
+from fwsvm.cli._options import (
+    PATH,
+    data_argument,
+    label_option,
+    quiet_option,
+    refuse_overwriting,
+    zero_based_option,
+)
 from fwsvm.errors import UsageError, counted, listed
 
 LARGEST = 1e300  # end of an interval, so that its length is finite, too

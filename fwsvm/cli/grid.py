@@ -133,11 +133,9 @@ def grid(
     part = "".join(f", only {condition}" for condition in only)
     part += f", profile {experiment.profile}" if experiment.profile else ""
     try:
-        known = _load_all(experiment, offline=offline)
-        code = _run(experiment, known, folder, executor, (config, part), reusable, **how)
+        sys.exit(_run(experiment, folder, executor, (config, part), reusable, offline=offline, **how))
     finally:
         executor.close()
-    sys.exit(code)
 
 
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
@@ -166,16 +164,19 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
 
 def _run(
     experiment: "Experiment",
-    known: "dict[DataSpec, DataInfo]",
     folder: Path,
     executor: "Executor",
     asked: tuple[str, str],
     reusable: "Mapping[str, ReusableRun]",
     *,
+    offline: bool,
     force: bool,
     fail_fast: bool,
 ) -> int:
-    """Run what is missing, print the table, and return the exit code; ``asked`` are the file and which part of it."""
+    """Load the data, run what is missing, print the table, and return the exit code.
+
+    ``asked`` are the file and which part of it.
+    """
     from fwsvm.analysis.summary import summary
     from fwsvm.cli._progress import RunsDisplay
     from fwsvm.experiments.plan import describe, planned_runs
@@ -183,6 +184,7 @@ def _run(
     from fwsvm.experiments.store import ResultsStore, with_reusable
 
     with ResultsStore(folder) as store:
+        known = _load_all(experiment, offline=offline)
         planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         store.write_config(experiment.resolved, "".join(asked))
         store.log("start", config="".join(asked), profile=experiment.profile, runs=len(planned))

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli._help import LibsvmCommand
 from fwsvm.cli._lines import note, tell
 from fwsvm.cli._options import (
     PATH,
+    LibsvmCommand,
     data_argument,
+    grouped,
     label_option,
     probability_option,
     quiet_option,
+    refuse_no_folder,
+    refuse_overwriting,
 )
-from fwsvm.cli._outputs import refuse_no_folder, refuse_overwriting
 from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
+from fwsvm.settings import DATA, OUTPUT, RESOURCES
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
@@ -32,17 +35,19 @@ if TYPE_CHECKING:
 @click.argument("model", type=PATH)
 @data_argument
 @click.argument("output", type=PATH, required=False)
-@click.option("--decision", is_flag=True, help="Write the decision values after each label.")
+@grouped("--decision", is_flag=True, group=OUTPUT, help="Write the decision values after each label.")
 @probability_option("Write the classes' probabilities after the most probable label.")
-@click.option(
+@grouped(
     "--scheduler",
     metavar="ADDRESS",
+    group=RESOURCES,
     help="Predict on a Dask cluster; DATA is a file or folder that all of its machines see.",
 )
 @label_option
-@click.option(
+@grouped(
     "--zero-based/--one-based",
     default=None,
+    group=DATA,
     help="Features are counted from 0, or from 1 [default: as in MODEL's rows].",
 )
 @quiet_option

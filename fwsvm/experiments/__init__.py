@@ -11,6 +11,6 @@
     executors     where chains run: in this process, in worker processes; cluster_executor: on a Dask cluster
     store         runs.csv, traces/ and log.jsonl, safe against kills; runs reused from other folders
 
-`cross_validation`, `width_and_penalty`, `probability` and `prediction` are ``fwsvm cv``, ``easy``, ``train
---probability`` and ``predict``; `cluster_training` has the rows of ``--scheduler``.
+`cross_validation`, `probability` and `prediction` are ``fwsvm cv`` and ``easy``, ``train --probability`` and
+``predict``; `cluster_training` has the rows of ``--scheduler``.
 """

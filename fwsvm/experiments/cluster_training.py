@@ -36,7 +36,7 @@ class RemoteRows:
     notices : tuple of str
     """
 
-    lacking = ""
+    lacking, scales = "", False
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Sigmoids for the decision values of a machine, from five folds that it is not trained on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -10,11 +10,13 @@ from fwsvm._mapped import RowMatrix
 from fwsvm.data.labels import QUOTED
 from fwsvm.errors import DataError, SettingError, clipped
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.validation import validation_mask
+from fwsvm.experiments.record import UNMEASURED, unmeasured
+from fwsvm.experiments.validation import masks
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
-from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.loop import Progress, Watch
+from fwsvm.solvers.resolve import Resolved
 
 FOLDS = 5
 
@@ -43,6 +45,37 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
         raise DataError(f"{where}class {label} has one row only, and probabilities need two of each")
 
 
+def train_model(
+    X: RowMatrix,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    settings: Settings,
+    *,
+    probability: bool,
+    name: str = "",
+    weights: np.ndarray | None = None,
+    watch: Watch | None = None,
+    resolved: Resolved | None = None,
+) -> Result:
+    """Train as `fwsvm.solvers.fit` does, and with ``probability`` give the machine sigmoids.
+
+    Where these cannot be had the message says why: the model is no worse for it. See `refuse_probability` for errors.
+    """
+    if not probability:
+        return fit(X, codes, classes, settings, weights=weights, watch=watch, resolved=resolved)
+    used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
+    refuse_probability(name, codes[used], classes, settings)
+    result = fit(X, codes, classes, settings, weights=weights, watch=watch, resolved=resolved)
+    if result.status is Status.INTERRUPTED:
+        return result
+    some = None if weights is None else weights[used]
+    rows = (X, codes) if used.all() else (X[used], codes[used])
+    try:
+        return with_probabilities(*rows, result, settings, weights=some, watch=watch)
+    except UNMEASURED as error:
+        return unmeasured(result, "Probabilities", error)
+
+
 def with_probabilities(
     X: RowMatrix,
     codes: np.ndarray,
@@ -51,7 +84,6 @@ def with_probabilities(
     *,
     weights: np.ndarray | None = None,
     watch: Watch | None = None,
-    count: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Result:
     """Return a result whose machine has sigmoids; one whose status is interrupted, without them, if a fold was.
 
@@ -67,24 +99,23 @@ def with_probabilities(
         Class numbers.
     weights : ndarray, shape (m,), optional
         As of `fwsvm.solvers.fit`.
-    watch, count : callable
-        Told of the progress of a fold, and of the folds that ended.
+    watch : callable
+        Receives the progress; subproblems are those of all folds.
     """
     machine = result.model
     assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_probability` lets pass)
     if (width := result.settings["gamma"]) is not None:
         settings = replace(settings, gamma=width, sigma2=None, width_rule=None)
     pairs = list(combinations(range(len(machine.classes)), 2))
-    decision, rule, otherwise = np.empty((len(codes), len(pairs))), ValidationRule(folds=FOLDS), 0
+    decision, otherwise = np.empty((len(codes), len(pairs))), 0
     sigmoids = np.empty((2, len(pairs)))
     try:
-        for part in range(FOLDS):
-            count(part, FOLDS)
-            held_out = validation_mask(codes, rule, settings.seed, part)
+        for part, held_out in enumerate(masks(codes, ValidationRule(folds=FOLDS), settings.seed)):
             if not held_out.any():
                 continue
             some = None if weights is None else weights[~held_out]
-            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
+            told = None if watch is None else _of_fold(watch, part)
+            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=told)
             if found.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt  # noqa: TRY301 - as one that came later
             decision[held_out] = found.model.decision(X[held_out], int(result.settings["threads"]))
@@ -99,3 +130,13 @@ def with_probabilities(
         return replace(result, status=Status.INTERRUPTED, message=message)
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
     return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)
+
+
+def _of_fold(watch: Watch, part: int) -> Watch:
+    """Return what receives the progress of a fold as that of a part of all folds."""
+
+    def tell(inside: Progress) -> None:
+        each = inside.subproblems
+        watch(inside._replace(subproblem=part * each + inside.subproblem, subproblems=FOLDS * each))
+
+    return tell

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import subprocess
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +14,9 @@ from typing import Any
 
 import fwsvm
 from fwsvm import promises
+from fwsvm._memory import ran_out
 from fwsvm.data.dataset import Dataset
+from fwsvm.errors import FwsvmError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.results.columns import COLUMNS, SCHEMA
@@ -25,6 +27,8 @@ from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
+#: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
+UNMEASURED = (FwsvmError, MemoryError)
 
 #: Fields of a result that are columns.
 OF_RESULT = [field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags"]
@@ -128,6 +132,13 @@ def row(result: Result | None = None, **more: Any) -> Row:
     flags = [*(values["flags"] or "").split(), *(promises.gap_flags(*numbers) if result.status.done else [])]
     flags += [*result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
     return values | {"flags": " ".join(flags) or None}
+
+
+def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
+    """Return a result whose message says why something is not known."""
+    why = ran_out(error) if isinstance(error, MemoryError) else str(error)
+    message = f"{result.message} {what} could not be computed: {why}."
+    return replace(result, message=message, flags=(*result.flags, *flags))
 
 
 def requested(settings: Settings) -> Row:

@@ -20,15 +20,17 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import record, samples
+from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, run_id
-from fwsvm.experiments.record import Row, settings_columns
-from fwsvm.experiments.validation import divided, validation_mask
+from fwsvm.experiments.probability import train_model
+from fwsvm.experiments.record import UNMEASURED, Row, settings_columns, unmeasured
+from fwsvm.experiments.validation import divided, parts, validation_mask
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
-from fwsvm.solvers import Result, Settings, Status, fit
+from fwsvm.solvers import Result, Settings, Status
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
 TrainingRows: TypeAlias = "LocalRows | RemoteRows"
 CellWatch = Callable[[Cell, Progress], None]
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
-#: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
-UNMEASURED = (FwsvmError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,16 @@ class Record:
 
 
 class LocalRows:
-    """A data set in this process; unscaled rows are scaled as the data set says."""
+    """A data set in this process; unscaled rows are scaled as the data set says.
 
-    def __init__(self, data: Dataset) -> None:
+    With ``probability`` models have probabilities.
+    """
+
+    def __init__(self, data: Dataset, *, probability: bool = False) -> None:
+        self.as_loaded, self.probability = data, probability
+        self.scales = (
+            data.scaling != "none" and data.train.ranges is None
+        )  # each fold by the rows it trains on
         self.data = data = scaled(data)
         self.codes = encode(data.train.labels, data.classes)
         self.columns = record.data_columns(data)  # that describe the data
@@ -90,10 +97,23 @@ class LocalRows:
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
         """Return the result of training."""
-        train = self.data.train
-        result = fit(train.X, self.codes, self.data.classes, settings, watch=watch, resolved=resolved)
+        data, train = self.data, self.data.train
+        result = train_model(
+            train.X,
+            self.codes,
+            data.classes,
+            settings,
+            probability=self.probability,
+            name=data.name,
+            watch=watch,
+            resolved=resolved,
+        )
         zero_based = None if is_given(settings.kernel) else train.zero_based
         return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
+
+    def parts(self, folds: int, seed: int) -> Iterator["LocalRows"]:
+        """Yield the rows with each fold held out in turn, scaled by the ranges of those left to train on."""
+        return map(LocalRows, parts(self.as_loaded, ValidationRule(folds=folds), seed))
 
     def training_accuracy(self, result: Result) -> float | None:
         """Return the training accuracy, unless predicting could outlast the training."""
@@ -186,13 +206,6 @@ def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple
             flags = (*result.flags, promises.BELOW_MAJORITY)
             result = replace(result, message=f"{result.message} {note}", flags=flags)
     return result, known | ({"message": f"{result.message} {rows.lacking}"} if rows.lacking else {})
-
-
-def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
-    """Return a result whose message says why something is not known."""
-    why = ran_out(error) if isinstance(error, MemoryError) else str(error)
-    message = f"{result.message} {what} could not be computed: {why}."
-    return replace(result, message=message, flags=(*result.flags, *flags))
 
 
 def error_row(rows: TrainingRows, settings: Settings, resolved: Resolved, message: str) -> Row:

@@ -5,8 +5,6 @@ the end, which the next start truncates and reports. A lock admits one writing p
 """
 
 import contextlib
-import csv
-import io
 import itertools
 import json
 import os
@@ -23,10 +21,10 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
-from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
+from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import no_results, refuse_reference
 from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, records
-from fwsvm.results.writing import csv_field, csv_fields, utc_now
+from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
@@ -81,7 +79,7 @@ class ResultsStore:
             if table is None or table.header != tuple(COLUMNS):
                 held = [] if table is None else table.frame.to_numpy().tolist()
                 with replacing(self.runs) as text:
-                    text.writelines(map(_csv_line, [COLUMNS, *held]))
+                    text.writelines(map(csv_line, [COLUMNS, *held]))
             for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
                 with _writing(self.folder / name):
                     stream = self._open.enter_context((self.folder / name).open("ab+", buffering=0))
@@ -140,7 +138,7 @@ class ResultsStore:
             stream.write(f"# {ascii(comment)[1:-1]}, by fwsvm {__version__}\n{text}")
 
     def _add_fields(self, row: TextRow) -> None:
-        self._write("runs.csv", _csv_line(row.values()))
+        self._write("runs.csv", csv_line(row.values()))
         keep_latest(self.rows, row)
 
     def _write(self, name: str, line: str) -> None:
@@ -170,15 +168,6 @@ def _writing(path: Path) -> Iterator[None]:
         raise WriteError(
             f"{path}: cannot be written: {error.strerror or error}; the rows written before are intact"
         ) from error
-
-
-def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
-    """Write a trace as CSV, with a header."""
-    with replacing(path) as stream:
-        stream.write(_csv_line(TRACE_COLUMNS))
-        stream.writelines(
-            _csv_line(csv_field(getattr(point, name)) for name in TRACE_COLUMNS) for point in points
-        )
 
 
 def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
@@ -250,9 +239,3 @@ def with_reusable(rows: Mapping[str, TextRow], reusable: Mapping[str, ReusableRu
         run_id: row for run_id, row in rows.items() if run_id not in reusable or Status(row["status"]).done
     }
     return {run_id: run.row for run_id, run in reusable.items()} | own
-
-
-def _csv_line(fields: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(fields)
-    return out.getvalue()

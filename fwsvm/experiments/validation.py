@@ -8,7 +8,9 @@ Of a search the candidate of highest validation accuracy wins, among those with 
 C, then to the largest sigma^2. The accuracy of a cross-validation is over the rows of all folds together.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,11 @@ def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: in
     return fold(codes, rule.folds, part, seed) if rule.folds else holdout(codes, rule.holdout or 0.0, seed)
 
 
+def masks(codes: np.ndarray, rule: ValidationRule, seed: int) -> Iterator[np.ndarray]:
+    """Yield the boolean mask (m,) of the rows held out by each part."""
+    return (validation_mask(codes, rule, seed, part) for part in range(rule.parts))
+
+
 def validation_count(m: int, rule: ValidationRule, part: int) -> int:
     """Return how many of m rows are held out."""
     if rule.folds:
@@ -55,10 +62,8 @@ def refuse_more_folds(name: str, rows: int, folds: int) -> None:
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
     """Raise `DataError` where a part leaves no row of a class to train on; ``counts`` (K,) are those left."""
     if (lost := lacking(counts, classes)) is not None:
-        raise DataError(
-            f"{name}: class {clipped(lost, QUOTED)} has too few rows to be in every training part; add rows of it or "
-            "leave it out"
-        )
+        said = f"class {clipped(lost, QUOTED)} has too few rows to be in every training part"
+        raise DataError(f"{name}: {said}; add rows of it or leave it out")
 
 
 def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
@@ -82,8 +87,7 @@ def parts(data: Dataset, rule: ValidationRule, seed: int) -> Iterator[Dataset]:
     refuse_more_folds(data.name, len(codes), rule.parts)
     # a class with two rows has one in every training part
     refuse_lost_class(data.name, np.bincount(codes, minlength=len(data.classes)) - 1, data.classes)
-    for part in range(rule.parts):
-        yield divided(data, validation_mask(codes, rule, seed, part))
+    yield from (divided(data, held_out) for held_out in masks(codes, rule, seed))
 
 
 @dataclass(frozen=True)
@@ -104,49 +108,48 @@ class Choice:
 
     values: Mapping[str, float]
     accuracy: float
-    on_edge: tuple[str, ...]
+    on_edge: tuple[str, ...] = ()
     why_not: str = ""
+
+
+def best_of(names: Sequence[str], right: Mapping[tuple[float, ...], int], rows: int) -> Choice:
+    """Return the best of several candidates.
+
+    ``right`` says of the values of each candidate, in the order of ``names``, how many of ``rows`` rows it predicts.
+    """
+
+    def rank(point: tuple[float, ...]) -> tuple[float, ...]:
+        values = dict(zip(names, point, strict=True))
+        return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
+
+    best = min(right, key=rank)
+    tried = zip(names, best, map(set, zip(*right, strict=True)), strict=True)
+    on_edge = (name for name, value, all_ in tried if len(all_) > 1 and value in {min(all_), max(all_)})
+    return Choice(dict(zip(names, best, strict=True)), right[best] / rows, tuple(on_edge))
 
 
 def choose(
     selection: Selection, cells: Iterable["Cell"], rows: Mapping[str, Mapping[str, str]], training_rows: int
 ) -> Choice:
-    """Return the best candidate.
+    """Return the best candidate of a selection, whose cells are given.
 
-    Parameters
-    ----------
-    selection : Selection
-    cells : iterable of Cell
-        All cells of the selection.
-    rows : mapping of run id to row of runs.csv
-    training_rows : int
-        Rows of the whole training set, of which each part holds out some.
+    ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
     """
-    tried, rule = selection.candidates.varied, selection.held_out
+    names, rule = tuple(selection.candidates.varied), selection.held_out
     sizes = [validation_count(training_rows, rule, part) for part in range(rule.parts)]
-    right: dict[tuple[float, ...], int] = {}
+    right: Counter[tuple[float, ...]] = Counter()
     failed: dict[tuple[float, ...], str] = {}
     for cell in cells:
-        point = tuple(getattr(cell.settings, name) for name in tried)
+        point = tuple(getattr(cell.settings, name) for name in names)
         row = rows.get(cell.run_id, {"status": "missing", "message": "not run"})
         if (accuracy := _accuracy(row)) is not None:
-            right[point] = right.get(point, 0) + round(accuracy * sizes[cell.part or 0])
-        elif Status(row["status"]).done:  # its message speaks of something else
-            failed.setdefault(point, "its runs have no accuracy or objective")
+            right[point] += round(accuracy * sizes[cell.part or 0])
         else:
-            failed.setdefault(point, row["message"])
-    candidates = [dict(zip(tried, point, strict=True)) for point in right if point not in failed]
-    if not candidates:
-        return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
-
-    def rank(values: Mapping[str, float]) -> tuple[float, ...]:
-        narrowness = values.get("gamma", -values.get("sigma2", 0.0))
-        return -right[tuple(values.values())], values.get("C", 0.0), narrowness
-
-    best = min(candidates, key=rank)
-    edges = {name: {min(values), max(values)} for name, values in tried.items() if len(values) > 1}
-    on_edge = tuple(name for name, ends in edges.items() if best[name] in ends)
-    return Choice(best, right[tuple(best.values())] / sum(sizes), on_edge)
+            done = Status(row["status"]).done  # its message speaks of something else
+            failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
+    if judged := {point: count for point, count in right.items() if point not in failed}:
+        return best_of(names, judged, sum(sizes))
+    return Choice({}, math.nan, (), f"no candidate could be judged: {next(iter(failed.values()))}")
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:

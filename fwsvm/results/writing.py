@@ -1,12 +1,16 @@
-"""The values of a row as fields of runs.csv and as JSON."""
+"""The values of a row as fields of runs.csv and as JSON, and traces."""
 
+import csv
+import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from fwsvm.results.columns import COLUMNS
+from fwsvm.files.atomic import replacing
+from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 
 #: Characters that move the cursor of a terminal or end a line, which names of files may have.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -40,6 +44,22 @@ def csv_field(value: Any) -> str:
 def csv_fields(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a row as the fields of runs.csv, in the order of the columns."""
     return {name: csv_field(row[name]) for name in COLUMNS}
+
+
+def csv_line(fields: Iterable[str]) -> str:
+    """Return a line of CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(fields)
+    return out.getvalue()
+
+
+def write_trace(path: Path, points: Iterable[Any]) -> None:
+    """Write a trace, points with attributes `TRACE_COLUMNS`, as CSV with a header."""
+    with replacing(path) as stream:
+        stream.write(csv_line(TRACE_COLUMNS))
+        stream.writelines(
+            csv_line(csv_field(getattr(point, name)) for name in TRACE_COLUMNS) for point in points
+        )
 
 
 def utc_now() -> str:

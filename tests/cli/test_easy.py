@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from fwsvm import data
+from fwsvm.experiments import cross_validation
 from fwsvm.experiments import run as runs
-from fwsvm.experiments import width_and_penalty
-from fwsvm.experiments.cross_validation import cross_validate
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
 from tests.cli.running import done
@@ -23,8 +22,8 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def choices(monkeypatch: pytest.MonkeyPatch, penalties: tuple[float, ...], widths: tuple[float, ...]) -> None:
-    monkeypatch.setattr(width_and_penalty, "PENALTIES", penalties)
-    monkeypatch.setattr(width_and_penalty, "WIDTHS", widths)
+    monkeypatch.setattr(cross_validation, "PENALTIES", penalties)
+    monkeypatch.setattr(cross_validation, "WIDTHS", widths)
 
 
 @pytest.fixture
@@ -47,6 +46,7 @@ def test_each_step_is_said_and_the_last_line_makes_the_same_model(folder):
     done(*[word if word != "first" else "second" for word in again])
     first, second = model_files.read("first"), model_files.read("second")
     assert first.kernel == second.kernel
+    assert first.facts["run_id"] == second.facts["run_id"]
     np.testing.assert_array_equal(first.coefficients, second.coefficients)
     assert done("easy", "--quiet", "train.svm").output == ""
 
@@ -91,13 +91,15 @@ def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder):
 def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     choices(monkeypatch, (0.1, 1.0, 10.0), (1.0, 16.0))
     loaded = data.load("wdbc", raw=True, scale="[0,1]")
-    found = width_and_penalty.choose_width_and_penalty(loaded, Settings(seed=3), 4)
-    assert (found.runs, found.cut, len(found.tried)) == (24, False, 6)
-    for one in found.tried:
-        settings = Settings(seed=3, C=one.C, gamma=one.gamma, tolerance=1e-2)
-        right = sum(fold.right for fold in cross_validate(loaded, settings, 4))
-        assert one.right == pytest.approx(right, abs=2)  # ends elsewhere within the tolerance
-    assert found.best.accuracy == max(one.accuracy for one in found.tried)
+    found = cross_validation.choose_width_and_penalty(loaded, Settings(seed=3), 4)
+    assert (found.cut, len(found.right)) == (False, 6)
+    for (gamma, C), judged in found.right.items():
+        settings = Settings(seed=3, C=C, gamma=gamma, tolerance=1e-2)
+        folds = cross_validation.cross_validate(runs.LocalRows(loaded), settings, 4)
+        assert judged == pytest.approx(
+            sum(fold.right for fold in folds), abs=2
+        )  # ends elsewhere within the tolerance
+    assert found.choice.accuracy == max(found.right.values()) / found.rows
 
 
 @pytest.mark.parametrize(("name", "calls"), [("decisions", 1), ("accuracy", 0)])

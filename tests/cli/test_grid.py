@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from fwsvm.analysis import results
 from fwsvm.cli import main
+from fwsvm.experiments.store import ResultsStore
 from tests.cli.running import differing
 
 QUICK = """\
@@ -283,6 +284,12 @@ def test_mistakes_are_one_line(tmp_path, text, options, code, said):
     assert (found, out) == (code, "")
     assert said in err.splitlines()[-1]
     assert rows(tmp_path) == []
+
+
+def test_a_folder_in_use_is_refused_before_data_is_loaded(tmp_path):
+    with ResultsStore(tmp_path / "out"):
+        code, _, err = here(tmp_path, QUICK)
+    assert (code, "another fwsvm writes here" in err, "wdbc: " in err) == (2, True, False)
 
 
 def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tmp_path):

@@ -24,7 +24,10 @@ def rows(tmp_path_factory):
         ("-c 10 -g 0.5", "-C 10 --gamma 0.5"),
         ("-c10 -g0.5 -t2", "-C 10 --gamma 0.5 --kernel rbf"),
         ("-t 0 -b 0", "--kernel linear"),
-        ("-t 1 -d 2 -r 0 -b 1 --model m", "--kernel poly --degree 2 --coef0 0 --probability --model m"),
+        (
+            "-t 1 -d 2 -r 0 -b 1 --model m",
+            "--kernel poly --param degree=2 --param coef0=0 --probability --model m",
+        ),
     ],
 )
 def test_unambiguous_options_of_svm_train_simply_work(rows, monkeypatch, tmp_path, theirs, ours):
@@ -51,6 +54,7 @@ def test_svm_train_and_svm_predict_with_q_and_b(rows, monkeypatch, tmp_path):
     [
         ("train -s 3 a.svm", "-s is LIBSVM's: only C-SVC"),
         ("train -t 3 a.svm", "no kernel"),
+        ("train -h 0 a.svm", "-h is LIBSVM's: fwsvm has no shrinking; leave it out"),
         ("train -v 5 a.svm", "write `fwsvm cv --folds N`"),
         ("train -w1 5 a.svm", "write --class-weight LABEL=W"),
         ("train -c 1 a.svm a.model", "the second file of svm-train is the model: write --model FILE"),

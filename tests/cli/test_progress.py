@@ -83,13 +83,15 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
         f"[2/3] {CELL.label}: converged",
         f"[3/3] {CELL.label}: stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s",
     ]
-    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", -1.0)
     with Display() as display:
+        display.enter(Phase.TRAIN)
         display(progress(1, 0.25))
         display(progress(0, float("nan"), 1))
         with fetch_options(display).bar("big.bz2", 30_000_000) as told:
             told(5_000_000)
     assert capsys.readouterr().err.splitlines() == [
+        "train: begins",
         "train: part 2/3, gap 2.5e-01, 12,345,678 SV",
         "train: 12,345,678 SV",
         "fetch: 5.0 of 30.0 MB",

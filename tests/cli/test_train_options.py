@@ -155,8 +155,10 @@ each_kernel = pytest.mark.parametrize("kernel", [name for name in KERNELS if nam
 @pytest.fixture(scope="module")
 def listed() -> dict[str, dict]:
     """Return what the command says of each kernel."""
-    found = yaml.safe_load(done("kernels").stdout)["kernels"]
-    return {each["name"]: {"widths": {}, "parameters": [], **each} for each in found}
+    every = yaml.safe_load(done("kernels").stdout)
+    found = {name: yaml.safe_load(done("kernels", name).stdout) for name in every}
+    assert every == {name: facts["formula"] for name, facts in found.items()}
+    return {name: {"widths": {}, "parameters": [], **facts} for name, facts in found.items()}
 
 
 def test_all_kernels_are_listed_in_order(listed):
@@ -167,7 +169,8 @@ def test_all_kernels_are_listed_in_order(listed):
 @each_kernel
 @pytest.mark.parametrize("parameter", GIVEN)
 def test_a_kernel_takes_the_parameters_that_are_listed_and_no_others(listed, file, kernel, parameter):
-    words = f"--kernel {kernel} --tol 0.1 --{parameter} {GIVEN[parameter]}"
+    option = "--gamma " if parameter == "gamma" else f"--param {parameter}="
+    words = f"--kernel {kernel} --tol 0.1 {option}{GIVEN[parameter]}"
     if parameter in listed[kernel]["parameters"]:
         assert row_of(file, words)[parameter] == float(GIVEN[parameter])
         return

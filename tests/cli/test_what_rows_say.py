@@ -102,7 +102,7 @@ def overflowing(tmp_path, monkeypatch):
     "method", ["swap-2o", "newton", "chunking", "decomposition", "wolfe", "pegasos", "scs"]
 )
 def test_kernel_values_that_overflow_are_an_error_row_and_no_certificate(method, overflowing):
-    options = ("--kernel", "poly", "--degree", "1000", "--json")
+    options = ("--kernel", "poly", "--param", "degree=1000", "--json")
     found = done("train", "--method", method, *options, "rows", code=4)
     told = json.loads(found.stdout)
     assert (told["status"], told["certified"], told["objective"]) == ("error", None, None)
