@@ -1,7 +1,7 @@
 """Memory that this process may still take, refusal of work that needs more, and the peak that it took.
 
 Who knows a piece of work estimates it before anything is allocated, and asks `require`: `fwsvm.data` for reading,
-`fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
+`fwsvm.solvers.fit` for training.
 """
 
 import contextlib

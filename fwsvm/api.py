@@ -25,13 +25,13 @@ from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import train_model
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
-from fwsvm.problems.features import scaling_warning
 from fwsvm.problems.machines import (
     NOT_FINITE,
     KernelModel,
     LinearModel,
     refuse_other_width,
     refuse_undecided,
+    scaling_warning,
     takes_kernel_values,
 )
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling

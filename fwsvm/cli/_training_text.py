@@ -85,14 +85,14 @@ def _load(
     from fwsvm.data import inputs
     from fwsvm.experiments.run import LocalRows
     from fwsvm.kernels.kernel import family
-    from fwsvm.problems.features import scaling_warning
+    from fwsvm.problems.machines import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
 
     loaded = data_sets.load(data, raw=True, options=fetch_options(display), **how)
     rows = LocalRows(loaded, probability=probability)
     X = rows.data.train.X
     if how.get("test") is not None and is_given(settings.kernel):
-        refuse_other_rows(inputs.unseen_rows(how["test"], zero_based=True).table.X, X.shape[1] - 1)
+        refuse_other_rows(inputs.unseen_rows(how["test"], zero_based=True).table.X)
     resolved = print_rows(say, data, rows, settings)
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])
@@ -105,7 +105,7 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
 
     from fwsvm.kernels.source import RowSource
     from fwsvm.problems.precomputed import is_given
-    from fwsvm.solvers.class_weight import of_classes
+    from fwsvm.solvers.fit import weights_of_classes
     from fwsvm.solvers.resolve import resolve
 
     data = rows.data
@@ -120,7 +120,7 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
     _print_problem(
         say, data, resolved, origin, f"{len(rows.codes):,} x {columns}", classes, data.train.ranges
     )
-    weights = of_classes(settings.class_weight or {}, rows.codes, classes, np.ones(len(rows.codes)))
+    weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
     if resolved.stop == "meb":
         own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")

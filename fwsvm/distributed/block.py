@@ -10,12 +10,12 @@ from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
 from fwsvm.distributed.sums import Sums, sums_of
 from fwsvm.errors import DataError
-from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
+from fwsvm.solvers.fit import refuse_overflow
 
 
 class Facts(NamedTuple):

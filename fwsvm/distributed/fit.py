@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from fwsvm._memory import require
 from fwsvm.distributed import block
 from fwsvm.distributed.source import ClusterSource
 from fwsvm.distributed.sums import extreme, spread
@@ -16,10 +15,8 @@ from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import Settings
-from fwsvm.solvers.class_weight import row_weights
-from fwsvm.solvers.fit import refuse_penalties
+from fwsvm.solvers.fit import refuse_penalties, weights_of_classes
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.memory import PART
 from fwsvm.solvers.resolve import Resolved, width_rule_of
 from fwsvm.solvers.resolve import resolve as resolve_rows
 from fwsvm.solvers.result import Result, result_of
@@ -55,14 +52,12 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
     found = table.found
-    K = len(found.classes)
-    what = f"{resolved.method.name} on the pairs of {K:,} classes"
-    require(K * (K - 1) // 2 * PART, what, "take fewer classes")
     enter(Phase.CHECK)
     codes = np.concatenate(table.ask(block.codes))
     source = ClusterSource(table, codes, resolved.kernel_name)
     codes = codes[source.which]
-    weights = row_weights(settings.class_weight, codes, found.classes, np.broadcast_to(1.0, len(codes)))
+    ones = np.ones(len(codes))
+    weights = weights_of_classes(settings.class_weight, codes, found.classes, ones)[codes]
     refuse_penalties(resolved.C, weights)
     problems = Subproblems(source, source, None, codes, found.classes, weights, "one-vs-one")
     with blas_on(1):

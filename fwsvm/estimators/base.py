@@ -21,8 +21,7 @@ from fwsvm.errors import FwsvmError, callers_level, shown
 from fwsvm.estimators import parameters
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import canonical
-from fwsvm.problems.features import prepared, scaling_warning
-from fwsvm.problems.machines import refuse_undecided
+from fwsvm.problems.machines import prepared, refuse_undecided, scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 from fwsvm.validation import check_labels, label_keys
 

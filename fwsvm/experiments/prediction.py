@@ -12,8 +12,15 @@ from fwsvm.data.labels import encode, unknown
 from fwsvm.data.partitions import Partition, cut, read
 from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.features import Prepared, fitted, prepared, refuse_other_columns
-from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided
+from fwsvm.problems.machines import (
+    KernelModel,
+    LinearModel,
+    Prepared,
+    fitted,
+    prepared,
+    refuse_other_columns,
+    refuse_undecided,
+)
 from fwsvm.problems.probability import probabilities
 
 Model = KernelModel | LinearModel

@@ -26,8 +26,7 @@ from fwsvm.experiments.probability import train_model
 from fwsvm.experiments.record import UNMEASURED, Row, settings_columns, unmeasured
 from fwsvm.experiments.validation import divided, parts, validation_mask
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.features import fitted
-from fwsvm.problems.machines import KernelModel
+from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from fwsvm import phases
+from fwsvm import phases, scaling
 from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
-from fwsvm._memory import require
 from fwsvm.errors import RangeError, UsageError
+from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
-from fwsvm.scaling import Ranges
 
 DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB
 CERTAIN = 20.0  # slope of the sigmoid of a pair with a class without rows: e^-20 is beyond LIBSVM's least probability
@@ -45,7 +45,7 @@ class KernelModel:
         Method, settings and certificate, kept in model files.
     ranges : Ranges or None
         What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
-        `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
+        `prepared` makes them of rows as they are in a file.
     sigmoids : ndarray, shape (2, K (K - 1) / 2), or None
         A and B of each pair, with which `fwsvm.problems.probability` makes probabilities of decision values.
     labels : ndarray, shape (K,), or None
@@ -54,8 +54,6 @@ class KernelModel:
         Names of the training rows' columns, empty if they had none.
     zero_based : bool or None
         Whether the training file counted its features from 0; None for rows of no such file.
-    foreign : bool
-        Read from a model of another program.
     """
 
     classes: tuple[str, ...]
@@ -65,12 +63,11 @@ class KernelModel:
     coefficients: np.ndarray
     biases: np.ndarray
     facts: Mapping[str, Any] = field(default_factory=dict)
-    ranges: Ranges | None = None
+    ranges: scaling.Ranges | None = None
     sigmoids: np.ndarray | None = None
     labels: np.ndarray | None = None
     feature_names: tuple[str, ...] = ()
     zero_based: bool | None = None
-    foreign: bool = False
 
     @property
     def features(self) -> int:
@@ -93,11 +90,10 @@ class KernelModel:
         Raises
         ------
         UsageError
-            Rows of another number of features, values that are not finite, or too little memory.
+            Rows of another number of features, or values that are not finite.
         DataError
             Rows of a precomputed kernel that lack values with support vectors.
         """
-        _require_room(X, len(self.biases))
         if isinstance(self.kernel, Precomputed):
             if not all_finite(X):
                 raise UsageError(NOT_FINITE)
@@ -111,7 +107,11 @@ class KernelModel:
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the class numbers that decision values (t, pairs) stand for."""
-        return votes(decision, len(self.classes))
+        firsts, seconds = np.triu_indices(len(self.classes), 1)
+        wins, losses = np.eye(len(self.classes), dtype=np.float32)[
+            [firsts, seconds]
+        ]  # sums of ones are exact
+        return ((decision > 0).astype(np.float32) @ (wins - losses) + losses.sum(axis=0)).argmax(axis=1)
 
 
 def _decisions(
@@ -167,12 +167,6 @@ def _finite_blocks(X: RowMatrix, features: int) -> Iterator[tuple[slice, RowMatr
         yield some, rows
 
 
-def _require_room(X: RowMatrix, outputs: int) -> None:
-    """Refuse to decide on the rows of X where decision values and votes do not fit in memory, with `UsageError`."""
-    what = f"predicting rows ({X.shape[0]:,}, with {outputs:,} decision values each)"
-    require(24 * X.shape[0] * outputs, what, "predict fewer rows at a time")
-
-
 def decisions_together(
     machines: Sequence[KernelModel],
     numbers: Sequence[np.ndarray],
@@ -202,16 +196,6 @@ def decisions_together(
     return [each.T for each in found]
 
 
-def votes(decision: np.ndarray, K: int) -> np.ndarray:
-    """Return the winner of one-versus-one voting for each row of decision values (t, pairs)."""
-    pairs = np.array(list(combinations(range(K), 2)))
-    wins, losses = np.zeros((2, len(pairs), K), np.float32)  # of the first class; sums of ones are exact
-    wins[np.arange(len(pairs)), pairs[:, 0]] = 1.0
-    losses[np.arange(len(pairs)), pairs[:, 1]] = 1.0
-    first = (decision > 0).astype(np.float32)
-    return (first @ (wins - losses) + losses.sum(axis=0)).argmax(axis=1)
-
-
 @dataclass(frozen=True)
 class LinearModel:
     """Linear machines: one for two classes, one a class (one-versus-rest) for more.
@@ -229,7 +213,7 @@ class LinearModel:
         Method, settings and certificate, kept in model files.
     ranges : Ranges or None
         What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
-        `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
+        `prepared` makes them of rows as they are in a file.
     labels, feature_names, zero_based
         As of `KernelModel`.
     """
@@ -239,7 +223,7 @@ class LinearModel:
     biases: np.ndarray
     bias_feature: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
-    ranges: Ranges | None = None
+    ranges: scaling.Ranges | None = None
     labels: np.ndarray | None = None
     feature_names: tuple[str, ...] = ()
     zero_based: bool | None = None
@@ -255,9 +239,8 @@ class LinearModel:
         Raises
         ------
         UsageError
-            Rows of another number of features, values that are not finite, or too little memory.
+            Rows of another number of features, or values that are not finite.
         """
-        _require_room(X, len(self.weights))
         found = np.empty((X.shape[0], len(self.weights)))
         for some, rows in _finite_blocks(X, self.features):
             found[some] = rows.astype(np.float64, copy=False) @ self.weights.T
@@ -324,3 +307,87 @@ def with_absent_classes(
     biases = has_rows[i].astype(np.float64) - has_rows[j]
     biases[has_rows[i] & has_rows[j]] = model.biases
     return replace(model, classes=tuple(classes), counts=counts, coefficients=coefficients, biases=biases)
+
+
+# ---------------------------------------------------------------- rows as they are in a file
+
+
+class Prepared(NamedTuple):
+    """Rows that a machine's `decision` takes.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array, shape (t, n)
+    ignored : int
+        Non-zeros in features that the machine was not trained on, which are left out.
+    far : int
+        Rows with a value far outside the training ranges (`fwsvm.scaling.FAR`); 0 where training scaled nothing.
+    notices : tuple of str
+        What the user should know of the values.
+    """
+
+    X: RowMatrix
+    ignored: int
+    far: int = 0
+    notices: tuple[str, ...] = ()
+
+
+def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
+    """Return rows (t, n), given as they are in their file, with the machine's features and scaled by its ranges.
+
+    Raises
+    ------
+    DataError
+        A value cannot be scaled.
+    """
+    if takes_kernel_values(machine):
+        return Prepared(X, 0)
+    (rows, ignored), ranges = fitted(X, machine.features), machine.ranges
+    if ranges is None or not rows.shape[0]:
+        return Prepared(rows, ignored)
+    scaled, notices = scaling.apply(rows, ranges), []
+    if outside := scaling.outside(scaled, ranges):
+        notices.append(outside.sentence(rows.shape[0]))
+    if scaling.seem_scaled(rows, ranges):
+        notices.append(
+            f"the rows seem to be scaled to {ranges.interval} already, which the model does itself: give them as they "
+            "were before"
+        )
+    return Prepared(scaled, ignored, outside.rows if outside else 0, tuple(notices))
+
+
+def refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Raise `UsageError` where rows have other column names, or another order of them, than the training rows."""
+    if not names or not given or names == given:
+        return
+    others = {"missing": set(names).difference(given), "unknown": set(given).difference(names)}
+    said = "; ".join(f"{what}: {', '.join(sorted(some)[:5])}" for what, some in others.items() if some)
+    raise UsageError(
+        f"the columns are not those that the model was trained on: {said or 'they are in another order'}"
+    )
+
+
+def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
+    """Return the rows of X (m, n) with ``features`` columns, and how many non-zeros were left out.
+
+    Missing features are zeros, as in LIBSVM's sparse format; those the machine has not seen are left out.
+    """
+    n = X.shape[1]
+    if n == features:
+        return X, 0
+    if isinstance(X, csr_array):
+        resized = X.copy()
+        resized.resize(X.shape[0], features)
+        return resized, int(X.count_nonzero() - resized.count_nonzero())
+    if n < features:
+        return np.pad(X, ((0, 0), (0, features - n))), 0
+    ignored = sum(int(np.count_nonzero(X[some, features:])) for some in blocks(X))
+    return np.ascontiguousarray(X[:, :features]), ignored
+
+
+def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:
+    """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
+    if kernel.given:
+        return ""
+    so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
+    return scaling.uneven(X, so, remedy)

@@ -271,7 +271,6 @@ def _kernel_model(file: _File) -> KernelModel:
         coefficients=coefficients,
         biases=biases,
         sigmoids=sigmoids,
-        foreign="features" not in facts,
         **_known(facts, codes) | {"zero_based": zero_based},
     )
 

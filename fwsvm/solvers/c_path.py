@@ -29,9 +29,8 @@ from fwsvm.problems.machines import KernelModel, decisions_together, with_absent
 from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
-from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import checked, prepare, refuse_penalties
+from fwsvm.solvers.fit import ClassWeight, checked, prepare, refuse_penalties
 from fwsvm.solvers.loop import BinaryResult, Watch, time_left
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve

@@ -1,33 +1,41 @@
-"""Training: settings and labelled rows in, a certified model out."""
+"""Training: settings and labelled rows in, a certified model out; what is not in the domain is refused here."""
 
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from fwsvm import phases
-from fwsvm._mapped import RowMatrix, all_finite, is_mapped, occurring
-from fwsvm.errors import UsageError
-from fwsvm.kernels.limits import refuse_overflow
+from fwsvm._mapped import RowMatrix, all_finite, blocks, is_mapped, occurring
+from fwsvm._memory import require
+from fwsvm.errors import RangeError, SettingError, UsageError, shown
+from fwsvm.kernels.kernel import own_terms_and_values
+from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.compile import is_cache_empty
 from fwsvm.numerics.threads import blas_on
+from fwsvm.parameters import BALANCED, converted
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
 from fwsvm.problems.machines import with_absent_classes
 from fwsvm.settings import Settings
-from fwsvm.solvers import memory
-from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.resolve import SCALE, Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.subproblems import Subproblems, solve_all
+from fwsvm.solvers.tuning import MOST_FIRST_ROWS
 
+ClassWeight: TypeAlias = str | Mapping[str, float] | None
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
+LARGEST_VALUE = float(np.finfo(np.float32).max) / 4.0  # of a kernel: sums of four own terms are finite, too
+# bytes that training takes beside the rows it is given
+PART = 4096  # of a two-class problem, its model included
+ROW, LINEAR_ROW = 480, 220  # of a run's own arrays, for each row
+NUMBER, LINEAR_NUMBER = 36, 24  # of copies in both precisions with their features, for each number stored
 
 
 @functools.cache
@@ -125,12 +133,10 @@ def checked(
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     if not all_finite(X):
         raise UsageError("the rows hold values that are not finite numbers")
-    if weights is None:  # one number stands for all
-        weights = np.broadcast_to(1.0, len(codes))
-    weights = np.asarray(weights, dtype=np.float64)
+    weights, kept = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64), None
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
-    weights, kept = row_weights(class_weight, codes, classes, weights), None
+    weights = weights * weights_of_classes(class_weight, codes, classes, weights)[codes]
     if (weights == 0).any():
         kept = np.flatnonzero(weights)
         X, codes, weights = X[kept].astype(np.float64, copy=False), codes[kept], weights[kept]
@@ -153,10 +159,9 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
     solvers_rows, columns = occurring(X)
     if precomputed.is_given(resolved.kernel_name):
         enter(Phase.CHECK)
-        given = precomputed.given_by(X, resolved.C * weights if family.ridge else None)
-        X, solvers_rows, columns = given.numbers, given.places, None
-        resolved = replace(resolved, kernel=given.kernel)
-    memory.check(solvers_rows, X.shape[1], rows.codes, len(rows.labels), resolved)
+        X, solvers_rows, kernel = precomputed.given_by(X, resolved.C * weights if family.ridge else None)
+        resolved, columns = replace(resolved, kernel=kernel), None
+    _refuse_lack_of_memory(solvers_rows, X.shape[1], rows.codes, len(rows.labels), resolved)
     if family.kernels is None:
         refuse_overflow(resolved.kernel, resolved.kernel_name, solvers_rows)
     enter(Phase.TRAIN)
@@ -173,3 +178,85 @@ def refuse_penalties(C: float, weights: np.ndarray) -> None:
             f"C times the weights of rows goes from {least:.3g} to {most:.3g}, beyond {SMALLEST_PENALTY:g} to "
             f"{LARGEST_PENALTY:g}; take another C or other weights"
         )
+
+
+def weights_of_classes(
+    given: ClassWeight, codes: np.ndarray, classes: Sequence[str], weights: np.ndarray
+) -> np.ndarray:
+    """Return the weight of each of K classes, by which C of its rows is multiplied, shape (K,).
+
+    Parameters
+    ----------
+    given : "balanced", mapping of labels to numbers of at least 0, or None
+        Balanced are m / (K m_k), as in scikit-learn, so that the rows of all classes count alike. Classes that the
+        mapping does not name have weight 1.
+    codes : ndarray of int, shape (m,), places in ``classes``
+    classes : sequence of K labels
+    weights : ndarray, shape (m,), of rows, which balanced weights count by
+
+    Raises
+    ------
+    SettingError
+        Neither "balanced" nor a mapping, a label that no class has, or a weight that is negative.
+    """
+    if isinstance(given, str) and given == BALANCED:
+        sums = np.bincount(codes, weights, minlength=len(classes))
+        return np.asarray(sums.sum() / (len(classes) * np.maximum(sums, np.finfo(float).tiny)))
+    if given is not None and not isinstance(given, Mapping):
+        raise SettingError(
+            f"class_weight is {BALANCED} or a mapping of labels to weights, not {shown(given)}"
+        )
+    found = {
+        name: converted(f"the weight of class {shown(name)}", w, float) for name, w in (given or {}).items()
+    }
+    for name, weight in found.items():
+        if name not in classes:
+            known = ", ".join(map(shown, classes[:8]))
+            raise SettingError(
+                f"class_weight names {shown(name)}, which is no class; the classes are {known}"
+            )
+        if weight < 0.0:
+            raise SettingError(f"the weight of class {shown(name)} must not be negative, as {weight:g} is")
+    return np.array([found.get(label, 1.0) for label in classes])
+
+
+def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
+    """Raise RangeError if a row of X (m, n) has a kernel value with itself that single precision cannot hold.
+
+    All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z), so these are the largest values.
+    """
+    for some in blocks(X):
+        with np.errstate(over="ignore", invalid="ignore"):
+            largest = np.abs(own_terms_and_values(kernel, as_rows(X[some]))).max(axis=0)
+        fits = largest <= LARGEST_VALUE  # not those that are not numbers
+        if not fits.all():
+            row = int(np.argmin(fits))
+            raise RangeError(
+                f"row {some.start + row + 1} has the {kernel_name} kernel's value {largest[row]:.3g} with itself, and "
+                f"single precision ends at {4 * LARGEST_VALUE:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
+            )
+
+
+def _refuse_lack_of_memory(X: Any, features: int, codes: np.ndarray, K: int, resolved: Resolved) -> None:
+    """Refuse training that does not fit in the memory available: estimated once, before any of it is taken.
+
+    ``X`` (m, k) are the rows as solvers read those of ``features`` features.
+    """
+    m, n = X.shape
+    dense, mapped = isinstance(X, np.ndarray), is_mapped(X)
+    stored = m * n if dense else int(X.nnz)
+    if resolved.family.multiclass == "one-vs-rest":
+        problems = 1 if K == 2 else K
+        each = LINEAR_ROW * m + (LINEAR_NUMBER * stored if dense and not mapped else 0)
+        kept = (problems - 1) * (PART + m) + 8 * (features + 5 * n) * problems
+        remedy = "number the features without gaps, for each has a weight, or take fewer rows (fwsvm subset)"
+    else:
+        problems = K * (K - 1) // 2
+        rows = m if K == 2 else int(np.sort(np.bincount(codes, minlength=K))[-2:].sum())
+        copied = min(rows, MOST_FIRST_ROWS) if mapped and K == 2 else rows
+        each = ROW * rows + NUMBER * stored * copied // max(1, m)
+        kept = 0 if K == 2 else problems * PART + 17 * (K - 1) * m
+        kept += min(resolved.cache_bytes, 8 * m**2) if resolved.family.keeps_values else 0
+        remedy = "take fewer rows (fwsvm subset) or classes, or lower cache_mib"
+    what = f"{resolved.method.name} on {m:,} rows of {features:,} features and {K:,} classes"
+    require(min(problems, resolved.threads) * each + kept, what, remedy)

@@ -10,7 +10,6 @@ from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, SettingError, not_one_of, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
-from fwsvm.kernels.limits import SCALE
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.problems.precomputed import is_given
@@ -20,6 +19,7 @@ from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
+SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,6 @@ class Subproblems:
 
     def penalties(self, rows: np.ndarray, C: float) -> np.ndarray:
         """Return the penalties C_i of some rows, (s,)."""
-        if self.weights.strides == (0,):  # one number stands for all
-            return np.broadcast_to(C * self.weights[0], len(rows))
         return np.asarray(C * self.weights[rows])
 
 

@@ -98,11 +98,3 @@ def test_what_does_not_go_together_is_said(files, tmp_path, words, code, why):
     places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}
     done = run(*(places.get(word, word) for word in words))
     assert (done.exit_code, why in " ".join(done.stderr.split())) == (code, True), done.stderr
-
-
-def test_a_number_that_two_rows_have_is_named(files, tmp_path):
-    lines = files[0].read_text().splitlines(keepends=True)
-    lines[98] = lines[98].replace("0:99 ", "0:98 ")
-    (tmp_path / "twice").write_text("".join(lines))
-    said = run("train", tmp_path / "twice", "--kernel", "precomputed").stderr
-    assert "rows 98 and 99 have the same number, 0:98; give each its own" in said

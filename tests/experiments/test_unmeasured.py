@@ -31,7 +31,7 @@ def raising(error: Exception) -> Callable[..., object]:
 
 @pytest.fixture
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machines, "_require_room", raising(UsageError(NO_ROOM)))
+    monkeypatch.setattr(machines.KernelModel, "decision", raising(UsageError(NO_ROOM)))
 
 
 def fwsvm(*words: str | Path) -> Result:
@@ -46,7 +46,7 @@ def fwsvm(*words: str | Path) -> Result:
 def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
 ) -> None:
-    monkeypatch.setattr(machines, "_require_room", raising(error))
+    monkeypatch.setattr(machines.KernelModel, "decision", raising(error))
     words = ("train", "-m", "swap", "--json", "--model", tmp_path / "m")
     done = fwsvm(*words, "synthetic:gaussians?rows=60&test=20")
     assert done.exit_code == 0, done.output

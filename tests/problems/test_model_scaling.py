@@ -8,7 +8,7 @@ import pytest
 from fwsvm import scaling
 from fwsvm.data import ranges as range_files
 from fwsvm.problems import model_files
-from fwsvm.problems.features import prepared
+from fwsvm.problems.machines import prepared
 from tests.problems import trained
 
 RANGES = scaling.fit(np.array([[6.981, 0, 3, 0, 1 / 3], [28.11, 0, 3, -2e-5, 1e22]]), "[0,1]")

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
-from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, kernel_matrix
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.hinge import regularisation
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
+from fwsvm.solvers.fit import refuse_overflow
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.stochastic.pegasos import CONTROL, visit
