@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.data.formats.svmlight_errors import NoRowsError
+from fwsvm.data.formats.svmlight import NoRowsError
 from fwsvm.data.formats.text_files import (
     BYTE_ORDER_MARK,
     COMPRESSIONS,

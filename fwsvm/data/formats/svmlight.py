@@ -17,23 +17,33 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
-from fwsvm.data.formats.svmlight_errors import (
-    NoRowsError,
-    entry_reason,
-    label_reason,
-    shown_token,
-    token_at,
+from fwsvm.data.formats.svmlight_parser import (
+    INDEX_DIGITS,
+    LONG_LABEL,
+    MAX_FEATURES,
+    UNLABELLED,
+    RowBuffers,
+    parse_rows,
 )
-from fwsvm.data.formats.svmlight_parser import MOST_WORDS, UNLABELLED, RowBuffers, parse_rows
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_files import FormatError, lines_of, open_text
-from fwsvm.data.labels import Labels, of_names
+from fwsvm.data.labels import Labels, number, objection, of_names
+from fwsvm.errors import clipped
 
 __all__ = ["parse", "problems", "read", "tables", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
+TOKEN = re.compile(rb"[ \t]*([^ #\t-\r]*)")
+NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
+QUOTED = 40  # characters of a token in a message
+
+Table = tuple[LabelledRows, tuple[str, ...]]
+
+
+class NoRowsError(FormatError):
+    """A text without rows: empty lines and comments at most."""
 
 
 class Piece(NamedTuple):
@@ -44,9 +54,6 @@ class Piece(NamedTuple):
     indptr: NDArray[np.int64]
     shape: tuple[int, int]
     codes: NDArray[np.int32]  # (m,), empty where rows have no labels
-
-
-Table = tuple[LabelledRows, tuple[str, ...]]
 
 
 class _Reader:
@@ -62,6 +69,8 @@ class _Reader:
         Whether the rows have labels; None before the first row.
     rows, width, lines, empty, queries : int
         Counts of what was read: rows, features, lines, and empty lines and ``qid:`` that were skipped.
+    used : int
+        How many of the entries in the buffers are to be kept.
     """
 
     def __init__(
@@ -70,40 +79,41 @@ class _Reader:
         self.path, self.zero_based, self.unlabelled, self.lines = path, zero_based, unlabelled, lines
         self.names: dict[str, int] = {}
         self.labelled: bool | None = None
-        self.rows = self.width = self.empty = self.queries = 0
+        self.rows = self.width = self.empty = self.queries = self.used = 0
         self._is_told = zero_based is not None
-        self._words = np.zeros(MOST_WORDS, np.uint64)
-        self._codes: list[int] = []  # of the names that the words are
         self._values, self._indices = np.empty(0), np.empty(0, np.int32)
-        self._used = 0  # of these arrays
-        self._indptr, self._labels = np.zeros((2, 2), np.int64)
 
     def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
         """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
+        indptr, starts, labels = np.zeros((3, 0), np.int64)
         for text in lines_of(self.path, stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
-            room = self._used + len(text) // 4 + 1
+            room = self.used + len(text) // 4 + 1
             if len(self._values) < room:
                 self._resize(2 * room)
-            if len(self._indptr) <= len(text) // 2 + 1:
-                self._indptr, self._labels = np.zeros((2, len(text) // 2 + 2), np.int64)
-            values, indices = self._values[self._used :], self._indices[self._used :]
-            rows = RowBuffers(self._indptr, self._labels, indices, values, values.view(np.int64), self._words)
-            stopped, m, z, width, known, unread, empty, queries, lines = parse_rows(
-                text, int(not self.zero_based), self.unlabelled, len(self._codes), rows
+            if len(indptr) < len(text) // 2 + 2:
+                indptr, starts, labels = np.zeros((3, len(text) // 2 + 2), np.int64)
+            values, indices = self._values[self.used :], self._indices[self.used :]
+            rows = RowBuffers(indptr, starts, labels, indices, values, values.view(np.int64))
+            stopped, m, z, width, unread, empty, queries, lines = parse_rows(
+                text, int(not self.zero_based), self.unlabelled, rows
             )
-            codes = self._read_labels(text, rows.labels[:m], known)
+            codes = self._codes(text, labels[:m], starts)
             if stopped >= 0:
-                self._refuse(text, stopped, entry_reason(text, stopped, zero_based=bool(self.zero_based)))
+                self._refuse(text, stopped, _entry_fault(text, stopped, zero_based=bool(self.zero_based)))
             if unread:
                 self._read_values(text, values[:z])
             self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
             self.empty, self.queries = self.empty + empty, self.queries + queries
             if m:
-                yield Piece(values[:z], indices[:z], rows.indptr[: m + 1], (m, width), codes)
+                yield Piece(values[:z], indices[:z], indptr[: m + 1], (m, width), codes)
         if not self.rows:
             raise NoRowsError(self.path, 1, "the file has no rows")
+
+    def _resize(self, entries: int) -> None:
+        for array in (self._values, self._indices):
+            array.resize(entries, refcheck=False)
 
     def _refuse(self, text: NDArray[np.uint8], at: int, why: str) -> None:
         """Raise `FormatError` for the line that holds ``text[at]``."""
@@ -116,39 +126,40 @@ class _Reader:
         bits = values.view(np.int64)
         for i in np.flatnonzero(np.isnan(values)).tolist():
             at = int(bits[i] & 0x0007FFFFFFFFFFFF)
-            word = token_at(text, at)
-            values[i] = float(word)
+            values[i] = float(word := _token(text, at))
             if np.isinf(values[i]):
-                self._refuse(text, at, f"value '{shown_token(word)}' is too large for a double")
+                self._refuse(text, at, f"value '{_shown(word)}' is too large for a double")
 
-    def _read_labels(
-        self, text: NDArray[np.uint8], labels: NDArray[np.int64], known: int
+    def _codes(
+        self, text: NDArray[np.uint8], labels: NDArray[np.int64], starts: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         """Return the numbers of the rows' names; `FormatError` where a label is none, or only some rows have one."""
-        if len(labels):
-            bare = labels == UNLABELLED
-            self.labelled = not bare[0] if self.labelled is None else self.labelled
-            if (bare == self.labelled).any():
-                row = int(np.argmax(bare == self.labelled))
-                lacks = (
-                    "no label, but rows above have one" if bare[row] else "a label, but rows above have none"
-                )
-                self._refuse(text, _start_of_row(text, row), f"the row has {lacks}")
-            if bare[0]:
-                return np.zeros(0, np.int32)
-        for code in range(len(self._codes), known):
-            word = int(self._words[code]).to_bytes(8, "big").lstrip(b"\0")
-            self._codes.append(self._number_of(word, text, labels, code))
-        codes = np.array(self._codes or [0], np.int32)[np.maximum(labels, 0)]
-        for row in np.flatnonzero(labels < 0).tolist():
-            word = token_at(text, int(~labels[row]))
-            codes[row] = self._number_of(word, text, labels, int(labels[row]))
+        codes = np.zeros(len(labels), np.int32)
+        if not len(labels):
+            return codes
+        bare = labels == UNLABELLED
+        self.labelled = not bare[0] if self.labelled is None else self.labelled
+        if (bare == self.labelled).any():
+            row = int(np.argmax(bare == self.labelled))
+            lacks = "no label, but rows above have one" if bare[row] else "a label, but rows above have none"
+            self._refuse(text, int(starts[row]), f"the row has {lacks}")
+        if bare[0]:
+            return codes[:0]
+        words = np.sort(labels)  # faster than np.unique
+        words = words[np.diff(words, prepend=np.int64(-3)) != 0]
+        firsts = [int(np.argmax(labels == word)) for word in words[words >= 0]]
+        numbers = [self._number(text, starts[row]) for row in firsts]
+        codes[:] = np.array([0] * (len(words) - len(numbers)) + numbers)[np.searchsorted(words, labels)]
+        for row in np.flatnonzero(labels == LONG_LABEL).tolist():
+            codes[row] = self._number(text, starts[row])
         return codes
 
-    def _number_of(self, word: bytes, text: NDArray[np.uint8], labels: NDArray[np.int64], code: int) -> int:
+    def _number(self, text: NDArray[np.uint8], at: np.int64) -> int:
+        """Return the number of the label at ``text[at]``."""
+        word = _token(text, int(at))
         name = word.decode("utf-8", "surrogateescape")
-        if name not in self.names and (wrong := label_reason(word)):
-            self._refuse(text, _start_of_row(text, int(np.argmax(labels == code))), wrong)
+        if name not in self.names and (wrong := _label_fault(word)):
+            self._refuse(text, int(at), wrong)
         return self.names.setdefault(name, len(self.names))
 
     def labels(self, codes: NDArray[np.int32], rows: int) -> Labels:
@@ -165,10 +176,6 @@ class _Reader:
         }
         return tuple(sentence for sentence, is_true in said.items() if is_true)
 
-    def _resize(self, entries: int) -> None:
-        for array in (self._values, self._indices):
-            array.resize(entries, refcheck=False)
-
     def collect(self, stream: IO[bytes], size: int, add: Callable[[Piece], None] | None = None) -> Table:
         """Return the rows of a stream of about so many bytes, or give them to ``add``."""
         codes, lengths = [], []
@@ -179,14 +186,14 @@ class _Reader:
             if add:
                 add(some)
             else:
-                self._used += len(some.data)
+                self.used += len(some.data)
                 lengths.append(np.diff(some.indptr))
-        labels = self.labels(np.concatenate(codes), self.rows)
         X = csr_array((self.rows, self.width), dtype=np.float64)
         if add is None:
-            self._resize(self._used)
+            self._resize(self.used)
             ends = np.cumsum(np.concatenate(lengths), dtype=np.int64)
             X = canonical_csr(self._values, self._indices, np.concatenate([[0], ends]), self.width)
+        labels = self.labels(np.concatenate(codes), self.rows)
         return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
 
 
@@ -227,10 +234,9 @@ def read(
     DataError
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
-    with open_text(Path(path), member) as stream:
-        return _Reader(path, zero_based=zero_based, unlabelled=unlabelled).collect(
-            stream, Path(path).stat().st_size, add
-        )
+    with open_text(path := Path(path), member) as stream:
+        reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
+        return reader.collect(stream, path.stat().st_size, add)
 
 
 def parse(
@@ -268,9 +274,9 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
                 parse(path, piece, zero_based=zero_based)
                 empty = False
             except FormatError:
-                for number, line in enumerate(piece.split(b"\n")[:-1], before):
+                for line, content in enumerate(piece.split(b"\n")[:-1], before):
                     try:
-                        parse(path, line, zero_based=zero_based, lines=number)
+                        parse(path, content, zero_based=zero_based, lines=line)
                         empty = False
                     except NoRowsError:
                         pass
@@ -284,17 +290,56 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
 
 def looks_zero_based(head: bytes) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    text = np.frombuffer(head, np.uint8)
-    zeros = (
-        (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
-    )  # seen sooner than below
+    text = np.frombuffer(head, np.uint8)  # in which a zero is seen sooner than by the expression
+    zeros = (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
     return bool(zeros.any() or head[:1] in b"#0") and ZERO_BASED.search(head) is not None
 
 
-def _start_of_row(text: NDArray[np.uint8], row: int) -> int:
-    """Return where the line of a row of a text starts."""
-    at, starts = 0, []
-    for line in text.tobytes().splitlines(keepends=True):
-        starts += [at] * bool(line.split(b"#")[0].strip())
-        at += len(line)
-    return starts[row]
+def _token(text: NDArray[np.uint8], at: int) -> bytes:
+    """Return the token at ``text[at]``, or after blanks there."""
+    found = TOKEN.match(text.data, at)
+    return bytes(found[1]) if found else b""
+
+
+def _shown(token: bytes) -> str:
+    """Return a token for a sentence."""
+    return clipped(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
+
+
+def _label_fault(token: bytes) -> str:
+    """Return why a token cannot be a label, as a sentence; empty where it can."""
+    shown = _shown(token)
+    if b":" in token:
+        return f"the row has no label: it starts with '{shown}'"
+    if b"," in token:
+        return f"'{shown}' is more than one label; if the file is comma-separated, call it NAME.csv"
+    try:
+        name = token.decode()
+    except UnicodeDecodeError:
+        return "the label is not UTF-8 text"
+    if NOT_FINITE.fullmatch(token) or np.isinf(number(name) or 0.0):
+        return f"label '{shown}' is not finite"
+    return objection(name)
+
+
+def _entry_fault(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:
+    """Return what is wrong with the entry at ``text[at]``."""
+    token = _token(text, at)
+    if token.endswith(b":"):  # blanks may follow the colon
+        token += _token(text, at + len(token))
+    shown, largest = _shown(token), MAX_FEATURES - zero_based
+    index, colon, value = token.partition(b":")
+    place = int(index) if index.isdigit() and len(index) <= INDEX_DIGITS else MAX_FEATURES + 1
+    if not colon:
+        return f"'{shown}' is not index:value"
+    if not index.isdigit():
+        return f"index of '{shown}' is not a whole number of digits alone"
+    if not (place or zero_based):
+        other = "--zero-based reads files that start at 0, --kernel precomputed those of kernel values"
+        return f"index 0 in '{shown}', but indices start at 1 ({other})"
+    if place > largest:
+        return f"index of '{shown}' is larger than {largest}"
+    if number(value.decode("latin-1")) is None:
+        return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
+    before = text[:at].tobytes().rpartition(b"\n")[2].split()
+    return f"'{shown}' comes after '{_shown(before[-1])}', but indices must increase"

@@ -2,7 +2,7 @@
 
 The text ends in a newline, which ends every token, so no loop checks for its end. Labels become numbers of words,
 whose text the caller looks at once each.
-Parsing stops at the first invalid entry; `fwsvm.data.formats.svmlight_errors` makes the message.
+Parsing stops at the first invalid entry; `fwsvm.data.formats.svmlight` makes the message.
 """
 
 import math
@@ -16,10 +16,9 @@ from fwsvm.numerics.compile import njit
 
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r #+-.:e"
-UNLABELLED = np.iinfo(np.int64).min
-MOST_WORDS = 64  # different labels that compiled code knows; others cost a microsecond a row
+UNLABELLED, LONG_LABEL = -1, -2  # in place of a label's bytes; a long one costs a microsecond a row
 
-U0, U1, U2, U3, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9, 10))
+U0, U1, U2, U3, U7, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 7, 8, 9, 10))
 ZERO = np.uint64(ord("0"))
 INDEX_DIGITS, MANTISSA_DIGITS = 18, np.uint64(19)  # without overflow of an int64 and a uint64
 EXACT_MANTISSA, EXACT_POWER, MAX_POWER = np.uint64(1 << 53), 22, 64  # 10^22 is a double
@@ -33,20 +32,20 @@ NAN_WITH_POSITION = np.int64(0x7FF8000000000000)  # the payload is the place of 
 
 
 class RowBuffers(NamedTuple):
-    """Arrays that the parser fills: at most m rows with z entries in all, and the first K words that are labels."""
+    """Arrays that the parser fills: at most m rows with z entries in all."""
 
     indptr: np.ndarray  # (m + 1,) int64, the first is 0
-    labels: np.ndarray  # (m,) int64, number of the word, ~position in the text of others, or `UNLABELLED`
+    starts: np.ndarray  # (m,) int64, where the row starts in the text
+    labels: np.ndarray  # (m,) int64, up to seven bytes of text as a number, `LONG_LABEL` or `UNLABELLED`
     indices: np.ndarray  # (z,) int32, from 0
     values: np.ndarray  # (z,) float64
     bits: np.ndarray  # (z,) int64, the same memory
-    words: np.ndarray  # (K,) uint64, up to eight bytes each
 
 
 @njit(each_step=True, inner=False)
 def parse_rows(
-    text: NDArray[np.uint8], first_index: int, unlabelled: bool, known: int, rows: RowBuffers
-) -> tuple[int, int, int, int, int, int, int, int, int]:
+    text: NDArray[np.uint8], first_index: int, unlabelled: bool, rows: RowBuffers
+) -> tuple[int, int, int, int, int, int, int, int]:
     """Parse all rows of a text.
 
     Parameters
@@ -55,8 +54,6 @@ def parse_rows(
     first_index : int
     unlabelled : bool
         Rows may start with ``index:value``.
-    known : int
-        Number of words known before.
     rows : RowBuffers
 
     Returns
@@ -67,8 +64,6 @@ def parse_rows(
         Rows and entries read.
     width : int
         One more than the largest index (from 0).
-    known : int
-        Number of words known now.
     unread : int
         Values that only Python's ``float`` can tell: NaN with the place of the number as payload.
     empty, queries, lines : int
@@ -81,7 +76,7 @@ def parse_rows(
     while pos < end and stopped < 0:
         pos = _skip_blanks(text, pos)
         if text[pos] != NEWLINE and text[pos] != HASH:
-            pos, known = _parse_label(text, pos, unlabelled, known, m, rows)
+            pos = _parse_label(text, pos, unlabelled, m, rows)
             least = np.uint64(first_index)
             while True:
                 pos = _skip_blanks(text, pos)
@@ -120,7 +115,7 @@ def parse_rows(
             pos += U1
         pos += U1
         lines += 1
-    return stopped, m, z, width, known, unread, empty, queries, lines
+    return stopped, m, z, width, unread, empty, queries, lines
 
 
 @njit(each_step=True)
@@ -154,28 +149,20 @@ def _is_query(text: NDArray[np.uint8], pos: np.uint64) -> bool:
 
 @njit(each_step=True)
 def _parse_label(
-    text: NDArray[np.uint8], pos: np.uint64, unlabelled: bool, known: int, m: int, rows: RowBuffers
-) -> tuple[np.uint64, int]:
-    """Store the label of row m; return the position after it, and how many words are known."""
-    at, word, is_entry, is_short = pos, U0, False, True
+    text: NDArray[np.uint8], pos: np.uint64, unlabelled: bool, m: int, rows: RowBuffers
+) -> np.uint64:
+    """Store start and label of row m; return the position after the label."""
+    at, word, is_entry = pos, U0, False
     while not _ends_token(text[pos]):
-        byte = np.uint64(text[pos])
-        word = word << U8 | byte
+        word = word << U8 | np.uint64(text[pos])
         is_entry |= text[pos] == COLON
-        is_short &= text[pos] > SPACE
         pos += U1
+    rows.starts[m] = np.int64(at)
     if is_entry and unlabelled:
         rows.labels[m] = UNLABELLED
-        return at, known
-    code = 0
-    while code < known and rows.words[code] != word:
-        code += 1
-    if not is_short or pos - at > U8 or code == len(rows.words):
-        rows.labels[m] = ~np.int64(at)
-        return pos, known
-    rows.words[code] = word
-    rows.labels[m] = code
-    return pos, max(known, code + 1)
+        return at
+    rows.labels[m] = np.int64(word) if pos - at <= U7 else LONG_LABEL
+    return pos
 
 
 @njit(each_step=True)
