@@ -54,7 +54,7 @@ def scale(
         fwsvm scale -r ranges test > test.scaled
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
     from fwsvm import scaling
-    from fwsvm.data import inputs, ranges
+    from fwsvm.data import inputs, libsvm_tools
     from fwsvm.files.atomic import replacing
 
     if restore and (save, lower, upper) != (None, None, None):
@@ -66,8 +66,8 @@ def scale(
     table, notices = inputs.read_rows(data, zero_based=zero_based, label=label)
     X = table.X
     if restore:
-        rule = ranges.read(restore)
-        if new := ranges.unknown_features(X, rule):
+        rule = libsvm_tools.read_ranges(restore)
+        if new := libsvm_tools.unknown_features(X, rule):
             said = f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}"
             notices = (*notices, said)
     else:
@@ -77,9 +77,9 @@ def scale(
             stream.write(rule.text())
     written = before = 0
     with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
-        for some in ranges.scaled_text(X, table.labels, rule):
-            stream.write(some.text)
-            written, before = written + some.entries, before + some.before
+        for text, entries, had in libsvm_tools.scaled_text(X, table.labels, rule):
+            stream.write(text)
+            written, before = written + entries, before + had
     denser = (
         f"{written:,} values are not zero, {before:,} were before; where values are not negative and most of them "
         "zero, use -l 0 rather than -l -1"
@@ -91,27 +91,25 @@ def scale(
 @click.command()
 @zero_based_option
 @label_option
-@data_argument
-def check(zero_based: bool | None, label: str | None, data: str) -> None:
-    """List every line of DATA that training refuses.
+@click.argument("file", type=PATH)
+def check(zero_based: bool | None, label: str | None, file: Path) -> None:
+    """List every line of FILE that training refuses.
 
-    DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format. A table (.csv, .npy) is
-    read, and its first error named.
+    A table (.csv, .npy) is read, and its first error named.
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
-    from fwsvm.data import formats, inputs
+    from fwsvm.data import formats
     from fwsvm.data.formats import svmlight
 
-    wrong, files = set(), inputs.files_of(data)
-    for file in files:
-        if (loader := formats.loader_of(file, label=label))["format"] != "svmlight":
-            formats.read_path(file, loader)
-            continue
+    wrong = 0
+    if (loader := formats.loader_of(file, label=label))["format"] == "svmlight":
         for line, reason in svmlight.problems(file, zero_based=zero_based):
-            click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
-            wrong.add((file, line))
-    click.echo(f"Found {counted(len(wrong), 'line')} with error." if wrong else "No error.")
+            click.echo(f"line {line}: {reason}")
+            wrong += 1
+    else:
+        formats.read_path(file, loader)
+    click.echo(f"Found {counted(wrong, 'line')} with error." if wrong else "No error.")
     sys.exit(exit_codes.DATA if wrong else 0)
 
 
@@ -147,12 +145,12 @@ def subset(
     """
     import numpy as np
 
-    from fwsvm.data import subset as draws
+    from fwsvm.data import libsvm_tools
     from fwsvm.files.atomic import replacing
 
     refuse_overwriting([data], [output, rest])
-    lines = draws.lines_of(data, label)
-    chosen = (draws.stratified if method == "0" else draws.uniform)(lines.classes, size, seed)
+    lines = libsvm_tools.lines_of(data, label)
+    chosen = libsvm_tools.draw(lines.classes, size, seed, stratified=method == "0")
     if output is None:
         for line in lines.of(chosen):
             click.echo(line, nl=False)

@@ -8,7 +8,7 @@
     lockfile        datasets.lock, and the user's overlay
     fetching        the files of an entry, verified; `download` gets one, `recording` is what ``fwsvm data`` changes
     synthetic       generated data sets of any size
-    inputs          rows as scale, subset, summary, check and predict take them; `ranges`, `subset`
+    inputs          rows as scale, summary and predict take them; `libsvm_tools` scales and samples them
     partitions      rows of a cluster
 """
 

@@ -58,7 +58,7 @@ def load(
         tables, digests = [], []
         for file in chosen.train if role == "train" else chosen.test:
             path, sha256 = got.files[file.file]
-            table, more = formats.read(path, sha256, loader, file.member)
+            table, _, more = formats.read(path, loader, member=file.member, sha256=sha256)
             fewer = loader["format"] == "svmlight" and table.features < entry.features
             for what, found, expected in (
                 ("rows", table.rows, file.rows),
@@ -104,7 +104,7 @@ def load_path(
     The training file decides the number of features; see `widened` for a test file that has others.
     """
     loader = loader_of(path, zero_based=zero_based, label=label)
-    train, sha256, notices = formats.read_file(path, loader)
+    train, sha256, notices = formats.read(path, loader)
     labels.require_two(train.labels, str(path))
     base, how = train.zero_based, scale or "none"
     loader |= {} if base is None else {"zero_based": base}
@@ -171,7 +171,7 @@ def read_test(
 
     A notice names labels that no training row has; such rows count as wrong.
     """
-    table, sha256, notices = formats.read_file(path, loader)
+    table, sha256, notices = formats.read(path, loader)
     refuse_one_based(path, table, features)
     table, more = widened(table, features, path)
     if unknown := labels.unknown(table.labels, classes):

@@ -156,10 +156,9 @@ class Search:
 
         `DataError` where the file is not data, or, without ``accept``, not of the shape that its entry and papers say.
         """
-        entry, sha256, is_train = self.entry, file_digest(path), file in source.train
-        table = grouped(
-            formats.read(path, sha256, source.loader, file.member)[0], source.grouping, entry.name
-        )
+        entry, is_train = self.entry, file in source.train
+        table, sha256, _ = formats.read(path, source.loader, member=file.member)
+        table = grouped(table, source.grouping, entry.name)
         found, is_svmlight = len(classes(table.labels)), source.loader["format"] == "svmlight"
         published = {shape.m if is_train else shape.t for shape in entry.published if not entry.split} - {
             None

@@ -12,13 +12,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm._mapped import RowMatrix, blocks
-from fwsvm.data import formats, labels, lockfile
+from fwsvm._mapped import blocks
+from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
-from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
-from fwsvm.errors import DataError, UsageError
 
 Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 
@@ -26,10 +23,9 @@ Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 def read_rows(
     name_or_path: str | Path, *, zero_based: bool | None = None, label: str | None = None
 ) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a file, or those that training on a name uses, before it scales them.
+    """Return the rows of a file, or those that training on a name uses, before it scales them; and notices.
 
-    Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`. ``label`` is the
-    column of the labels of a CSV file.
+    ``label`` is the column of the labels of a CSV file.
 
     Raises
     ------
@@ -38,39 +34,11 @@ def read_rows(
     """
     path = Path(name_or_path)
     if path.exists():
-        table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based, label=label))
+        table, _, notices = formats.read(path, loader_of(path, zero_based=zero_based, label=label))
         return table, notices
     found = data.load(name_or_path, zero_based=zero_based, raw=True)
-    return found.train, (
-        f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",
-        *found.notices,
-    )
-
-
-def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
-    """Return the path, or the training files of a name, which must be in LIBSVM's format.
-
-    Raises
-    ------
-    UsageError
-        The data set has no such files.
-    DataError
-        There is no such file or data set, or the files are not available.
-    """
-    name = str(name_or_path)
-    is_made = name.startswith("synthetic:")
-    entry = None if Path(name).exists() or is_made else lockfile.read().find(name)
-    if entry is not None:
-        source, files, *_ = obtain(entry, None, FetchOptions.default())
-        if not source.generate and source.loader["format"] == "svmlight":
-            return tuple(dict.fromkeys(files[file.file][0] for file in source.train))
-    elif not is_made:
-        if not Path(name).exists() and "/" not in name:
-            raise DataError(data.unknown_name(name))
-        return (Path(name),)
-    raise UsageError(
-        f"{name}: its rows are in no file in LIBSVM's format; `fwsvm subset {name} ROWS FILE` writes them to one"
-    )
+    said = f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled"
+    return found.train, (said, *found.notices)
 
 
 class UnseenRows(NamedTuple):
@@ -169,12 +137,12 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     m, n = table.X.shape
     found = labels.classes(table.labels)
     counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
-    nonzeros = empty = 0
-    least, most = np.inf, -np.inf
+    nonzeros, empty, least, most = 0, 0, np.inf, -np.inf
     in_use: np.ndarray = np.zeros(0, np.int64)
-    for X in _parts(table.X):
-        nonzeros += int(X.nnz)
-        empty += int(np.sum(np.diff(X.indptr) == 0))
+    for some in blocks(table.X):
+        X = csr_array(table.X[some], copy=True)
+        X.eliminate_zeros()
+        nonzeros, empty = nonzeros + int(X.nnz), empty + int(np.sum(np.diff(X.indptr) == 0))
         in_use = np.union1d(in_use, X.indices)
         least, most = X.data.min(initial=least), X.data.max(initial=most)
     if nonzeros < m * n or not nonzeros:
@@ -190,11 +158,3 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
         "maximum": float(most),
         "classes": dict(zip(found, counts.tolist(), strict=True)),
     }
-
-
-def _parts(whole: RowMatrix) -> Iterator[csr_array]:
-    """Yield copies of the rows without explicit zeros: all at once, or some of mapped ones at a time."""
-    for some in blocks(whole):
-        X = csr_array(whole[some], copy=True)
-        X.eliminate_zeros()
-        yield X

@@ -74,21 +74,30 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
         There is no such file, nothing in the folder, or a file that is empty, compressed or no text.
     """
     path = Path(os.path.abspath(place))  # noqa: PTH100  (links stay what they are called on other machines)
-    if not path.is_dir():
-        return _with_base(_cut_file(path), zero_based)
-    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     if not files:
         raise DataError(f"{path}: there is no file in this folder")
-    return _with_base([partition for file in files for partition in _cut_file(file)], zero_based)
-
-
-def _with_base(partitions: list[Partition], zero_based: bool | None) -> list[Partition]:
-    if zero_based is None:
-        zero_based = False
-        for path in {each.path for each in partitions}:
-            with _opened(path) as source:
-                zero_based = zero_based or svmlight.looks_zero_based(source.read(LEAST))
-    return [each._replace(zero_based=zero_based) for each in partitions]
+    found, seen = [], False
+    for file in files:
+        with _opened(file) as source:
+            head = source.read(LEAST)
+            if head.startswith(tuple(COMPRESSIONS)):
+                raise DataError(f"{file} is compressed, so no part of it can be read by itself; unpack it")
+            refuse_not_text(file, head[:HEAD_BYTES])
+            seen = seen or svmlight.looks_zero_based(head)
+            size = source.seek(0, os.SEEK_END)
+            step, stops = min(max(LEAST, -(-size // PARTITIONS)), MOST), {size}
+            for at in range(step, size, step):
+                source.seek(at - 1)
+                source.readline()
+                stops.add(source.tell())
+        start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+        for stop in sorted(stops):
+            found.append(Partition(str(file), start, stop, size))
+            start = stop
+    return [each._replace(zero_based=seen if zero_based is None else zero_based) for each in found]
 
 
 @contextmanager
@@ -97,27 +106,9 @@ def _opened(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         with Path(path).open("rb") as source:
             yield source
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _cut_file(path: Path) -> list[Partition]:
-    with _opened(path) as source:
-        head = source.read(HEAD_BYTES)
-        if head.startswith(tuple(COMPRESSIONS)):
-            raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
-        refuse_not_text(path, head)
-        size = source.seek(0, os.SEEK_END)
-        step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), {size}
-        for at in range(step, size, step):
-            source.seek(at - 1)
-            source.readline()
-            ends.add(source.tell())
-    stops = sorted(ends)
-    starts = [len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0, *stops[:-1]]
-    return [Partition(str(path), start, stop, size) for start, stop in zip(starts, stops, strict=True)]
+    except OSError as error:
+        said = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise DataError(f"{path}: {said}") from None
 
 
 def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
@@ -129,33 +120,23 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
         The file has another size than when it was cut, cannot be read, or breaks the format: file, line and token are
         named.
     """
-    data = _bytes(partition)
-    digest = hashlib.sha256(data).hexdigest()
-    base = partition.zero_based
+    path, start, stop = partition.path, partition.start, partition.stop
+    with _opened(path) as source:
+        size = os.fstat(source.fileno()).st_size
+        source.seek(start)
+        data = source.read(stop - start)
+    if size != partition.size or len(data) != stop - start:
+        raise DataError(
+            f"{path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or changed "
+            "since; train again"
+        )
     try:
-        table, notices = svmlight.parse(partition.path, data, zero_based=base, unlabelled=unlabelled)
+        table, notices = svmlight.parse(path, data, zero_based=partition.zero_based, unlabelled=unlabelled)
     except NoRowsError:
         table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
     except FormatError as error:
-        line = error.line + _lines_before(partition)
-        raise FormatError(partition.path, line, error.why) from None
-    return PartitionRows(table, digest, notices)
-
-
-def _bytes(partition: Partition) -> bytes:
-    with _opened(partition.path) as source:
-        size = os.fstat(source.fileno()).st_size
-        source.seek(partition.start)
-        data = source.read(partition.stop - partition.start)
-    if size != partition.size or len(data) != partition.stop - partition.start:
-        raise DataError(
-            f"{partition.path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or "
-            "changed since; train again"
-        )
-    return data
-
-
-def _lines_before(partition: Partition) -> int:
-    with _opened(partition.path) as source:
-        steps = range(0, partition.start, COUNTED)
-        return sum(source.read(min(COUNTED, partition.start - at)).count(b"\n") for at in steps)
+        with _opened(path) as source:
+            steps = range(0, start, COUNTED)
+            before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
+        raise FormatError(path, error.line + before, error.why) from None
+    return PartitionRows(table, hashlib.sha256(data).hexdigest(), notices)

@@ -74,7 +74,7 @@ def add_new(
     for role, path in (("train", train), ("test", test)):
         if path is None:
             continue
-        table, sha256, notices = formats.read_file(path, loader)
+        table, sha256, notices = formats.read(path, loader)
         if role == "train":
             labels.require_two(table.labels, str(train))
             classes = len(labels.classes(table.labels))

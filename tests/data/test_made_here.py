@@ -98,7 +98,6 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
         ),
         (("data", "lock", "overlapping-text"), "nothing to record: generated"),
         (("data", "lock", "w2a-drawn"), "nothing to record: drawn"),
-        (("check", "overlapping-text"), "its rows are in no file in LIBSVM's format"),
         (("data", "info", "w2a-drawn"), "made: drawn stands_for: w2a"),
         (("data", "path", "w2a-drawn"), "w2a-drawn is not available"),
     ],

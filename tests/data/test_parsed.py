@@ -37,7 +37,7 @@ def test_a_copy_is_what_is_read(
     path.write_text(FILES[name])
     wanted, notices = formats.read_path(path, loader_of(path))
     for _ in range(2):  # made, and read
-        found, _, said = formats.read_file(path, loader_of(path))
+        found, _, said = formats.read(path, loader_of(path))
         assert said == notices
         assert (found.X.shape, found.X.dtype) == (wanted.X.shape, wanted.X.dtype)
         assert (found.zero_based, found.feature_names) == (wanted.zero_based, wanted.feature_names)
@@ -55,7 +55,7 @@ def test_mapped_copies_are_read_only(cache: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    X = formats.read_file(path, loader_of(path))[0].X
+    X = formats.read(path, loader_of(path))[0].X
     with pytest.raises(ValueError, match="read-only"):
         X.data[0] = 1.0
 
@@ -64,14 +64,14 @@ def test_other_bytes_of_the_same_size_are_another_copy(cache: Path, tmp_path: Pa
     path = tmp_path / "rows"
     for value in (3, 4):
         path.write_text(f"1 1:2\n-1 1:{value}\n")
-        assert formats.read_file(path, loader_of(path))[0].X.data.tolist() == [2.0, value]
+        assert formats.read(path, loader_of(path))[0].X.data.tolist() == [2.0, value]
 
 
 @pytest.mark.parametrize("damage", ["truncated", "other array", "missing"])
 def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    wanted = formats.read_file(path, loader_of(path))[0]
+    wanted = formats.read(path, loader_of(path))[0]
     (folder,) = (cache / "parsed").iterdir()
     if damage == "truncated":
         (folder / "data").write_bytes((folder / "data").read_bytes()[:-8])
@@ -79,7 +79,7 @@ def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) 
         (folder / "labels").write_bytes(bytes(16))
     else:
         (folder / "about.json").unlink()
-    assert (formats.read_file(path, loader_of(path))[0].X != wanted.X).nnz == 0
+    assert (formats.read(path, loader_of(path))[0].X != wanted.X).nnz == 0
     assert json.loads((folder / "about.json").read_text())["readers"] == parsed_copies.reader_version()
 
 
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: P
     cache.write_text("a file where a folder should be", "utf-8")
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    table, _, notices = formats.read_file(path, loader_of(path))
+    table, _, notices = formats.read(path, loader_of(path))
     assert table.rows == 60
     assert "no parsed copy was kept" in notices[-1]
 
@@ -107,8 +107,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     with monkeypatch.context() as changed:
         changed.setitem(formats.READERS, "svmlight", meanwhile)
         with pytest.raises(DataError, match="changed while it was read"):
-            formats.read_file(path, loader_of(path))
-    assert formats.read_file(path, loader_of(path))[0].rows == 61
+            formats.read(path, loader_of(path))
+    assert formats.read(path, loader_of(path))[0].rows == 61
 
 
 def test_rows_to_predict_come_in_pieces_with_or_without_labels(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from fwsvm.data import catalogue, formats, lockfile
 from fwsvm.data.formats import tables
 from fwsvm.errors import DataError
-from fwsvm.files.folders import file_digest
 
 #: "50 21 77 2" and "37 0 79 4", a line each, as Unix compress packs them.
 PACKED = bytes.fromhex("1f9d90356080901103c48d1b0315cc4028f0460e10341400")
@@ -26,24 +25,22 @@ def zipped(path: Path, **members: str) -> Path:
 def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,4,B\n", ts="5,6,A\n")
     loader = {"format": "csv", "label": -1}
-    train, _ = formats.read(path, file_digest(path), loader, "*tr.txt")
-    test, _ = formats.read(path, file_digest(path), loader, "*ts.txt")
+    train, *_ = formats.read(path, loader, member="*tr.txt")
+    test, *_ = formats.read(path, loader, member="*ts.txt")
     assert train.X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert test.labels.tolist() == ["A"]
     with pytest.raises(DataError, match="2 members are called"):
-        formats.read(path, file_digest(path), loader, "*.txt")
+        formats.read(path, loader, member="*.txt")
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(DataError, match="is damaged"):
-        formats.read(path, file_digest(path), loader, "*tr.txt")
+        formats.read(path, loader, member="*tr.txt")
     assert not list((cache / "parsed").glob("*building-*"))
 
 
 def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "shuttle.trn.Z"
     path.write_bytes(PACKED)
-    table, _ = formats.read(
-        path, file_digest(path), {"format": "csv", "delimiter": "whitespace", "label": -1}
-    )
+    table, *_ = formats.read(path, {"format": "csv", "delimiter": "whitespace", "label": -1})
     assert table.X.tolist() == [[50.0, 21.0, 77.0], [37.0, 0.0, 79.0]]
     assert table.labels.tolist() == [2.0, 4.0]
 
@@ -98,7 +95,7 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     path.write_text(ADULT, "utf-8")
     entry = lockfile.read().entries["adult-uci"]
     source = entry.sources[0]
-    table, _ = formats.read(path, file_digest(path), source.loader)
+    table, *_ = formats.read(path, source.loader)
     assert table.X.shape == (2, 108) == (2, entry.features)
     assert source.grouping is not None
     assert catalogue.grouped(table, source.grouping, "adult").labels.tolist() == [-1.0, 1.0]
@@ -109,5 +106,5 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
 def test_an_error_inside_a_zip_names_the_archive_and_the_member(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,x,B\n")
     with pytest.raises(DataError) as error:
-        formats.read(path, file_digest(path), {"format": "csv", "label": -1}, "inside/tr.txt")
+        formats.read(path, {"format": "csv", "label": -1}, member="inside/tr.txt")
     assert str(error.value).startswith(f"{path}:2: column 2")

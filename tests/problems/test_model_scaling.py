@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fwsvm import scaling
-from fwsvm.data import ranges as range_files
+from fwsvm.data import libsvm_tools
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import prepared
 from tests.problems import trained
@@ -22,7 +22,7 @@ def model(request):
 
 def test_the_range_file_beside_the_model_says_the_same(tmp_path, model):
     model_files.write(tmp_path / "m", model)
-    assert RANGES.same_as(range_files.read(tmp_path / "m.range"))
+    assert RANGES.same_as(libsvm_tools.read_ranges(tmp_path / "m.range"))
     lines = (tmp_path / "m.range").read_text().splitlines()
     assert lines[:3] == ["x", "0 1", "1 6.9809999999999999 28.109999999999999"]
 

@@ -63,24 +63,19 @@ def loader_of(
 
 
 def read(
-    path: Path,
-    sha256: str,
-    loader: Mapping[str, Any],
-    member: str = "",
-    check: Callable[[], None] = lambda: None,
-) -> Parsed:
-    """Return the rows of a raw file and notices about it, from its parsed copy, which is made where there is none.
+    path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str = ""
+) -> tuple[LabelledRows, str, tuple[str, ...]]:
+    """Return the rows of a file, the digest (hex) of its bytes, and notices; the parsed copy is made if there is none.
 
     Parameters
     ----------
-    path, sha256 : Path, str
-        The raw file and the digest (hex) of its bytes.
+    path : Path
     loader : mapping
         ``format``, a name of `READERS`, and that reader's own options.
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
-    check : callable
-        Is called after a file is parsed, and raises where its bytes are not those of the digest.
+    sha256 : str
+        The digest of the bytes, where it is known.
 
     Raises
     ------
@@ -88,36 +83,26 @@ def read(
         The rows break the format, or the file changed while it was read.
     """
 
-    def parsed(writer: CopyWriter | None) -> Parsed:
-        found = _read(path, loader, member, writer)
-        check()
-        return found
-
-    if loader["format"] == "npy":  # a copy would be the same file
-        return parsed(None)
-    try:
-        return parsed_copies.load_or_make(sha256, {**loader, "member": member}, parsed)
-    except OSError as error:
-        lost = f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}"
-    table, notices = parsed(None)
-    return table, (*notices, lost)
-
-
-def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does."""
-
     def state() -> tuple[int, int] | None:
         return (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else None
 
-    def check() -> None:
+    def parsed(writer: CopyWriter | None) -> Parsed:
+        found = read_path(path, loader, member=member, writer=writer)
         if state() != before:
             raise DataError(f"{path} changed while it was read; give it when it is complete")
+        return found
 
     before = state()
-    sha256 = file_digest(path)
-    table, notices = read(path, sha256, loader, check=check)
-    if loader["format"] == "npy":
+    sha256 = sha256 or file_digest(path)
+    if loader["format"] == "npy":  # a copy would be the same file
+        table, notices = parsed(None)
         sha256 = hashlib.sha256(f"{sha256} {file_digest(npy.labels_path(path))}".encode()).hexdigest()
+        return table, sha256, notices
+    try:
+        table, notices = parsed_copies.load_or_make(sha256, {**loader, "member": member}, parsed)
+    except OSError as error:
+        table, notices = parsed(None)
+        notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}")
     return table, sha256, notices
 
 
@@ -129,16 +114,22 @@ def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed]
     return svmlight.tables(path, zero_based) if found == "svmlight" and size >= STREAMED_FROM else None
 
 
-def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False) -> Parsed:
-    """Return the rows of a user's own file without a parsed copy; with ``unlabelled`` they may be without labels."""
-    more = {"unlabelled": unlabelled} if loader["format"] in {"svmlight", "npy"} else {}
-    return _read(path, {**loader, **more}, "", None)
+def read_path(
+    path: Path,
+    loader: Mapping[str, Any],
+    *,
+    unlabelled: bool = False,
+    member: str = "",
+    writer: CopyWriter | None = None,
+) -> Parsed:
+    """Return the rows of a file and notices without a parsed copy; with a writer the rows go to it.
 
-
-def _read(path: Path, loader: Mapping[str, Any], member: str, writer: CopyWriter | None) -> Parsed:
-    """Return rows and notices; with a writer the rows go to it."""
+    With ``unlabelled`` they may be without labels.
+    """
     options = {**loader, **({"member": member} if member else {})}
     reader = READERS[options.pop("format")]
+    if unlabelled and loader["format"] in {"svmlight", "npy"}:
+        options["unlabelled"] = True
     if writer and reader is svmlight.read:
         return reader(path, add=writer.add, **options)
     table, notices = reader(path, **options)

@@ -86,7 +86,7 @@ class _Reader:
     def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
         """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
         indptr, starts, labels = np.zeros((3, 0), np.int64)
-        for text in lines_of(self.path, stream):
+        for text in lines_of(stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
             room = self.used + len(text) // 4 + 1
@@ -267,7 +267,7 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
     """
     empty, before = True, 0
     with open_text(path) as stream:
-        for text in lines_of(path, stream):
+        for text in lines_of(stream):
             piece = text.tobytes()
             zero_based = looks_zero_based(piece) if zero_based is None else zero_based
             try:

@@ -21,7 +21,7 @@ from fwsvm.errors import DataError
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
 #: Real data sets expand 3 to 50 times.
 ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
-HEAD_BYTES, PIECE_BYTES, LONGEST_LINE_BYTES = 4096, 1 << 19, 1 << 30
+HEAD_BYTES, PIECE_BYTES = 4096, 1 << 19
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -146,16 +146,7 @@ def refuse_not_text(named: str | Path, head: bytes) -> None:
         raise DataError(f"{named} is {'binary, not text' if head else 'empty'}")
 
 
-def read_text(path: str | Path) -> str:
-    """Return the text of a small file; `DataError` as of `open_text`, or where it is not UTF-8."""
-    with open_text(Path(path)) as stream:
-        try:
-            return stream.read().decode()
-        except UnicodeDecodeError:
-            raise DataError(f"{path} is not UTF-8 text") from None
-
-
-def lines_of(path: str | Path, stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]:
+def lines_of(stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]:
     """Yield the lines of a stream, about `PIECE_BYTES` at a time.
 
     A text is a read-only array of bytes that ends in a newline, and is valid until the next one.
@@ -169,8 +160,6 @@ def lines_of(path: str | Path, stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]
             buffer[: stop - end] = buffer[end:stop]
             stop -= end
         elif stop + 1 == len(buffer):
-            if stop > LONGEST_LINE_BYTES:
-                raise DataError(f"{path}: a line has more than {LONGEST_LINE_BYTES >> 20:,} MiB")
             buffer = buffer + bytes(len(buffer))
     if stop:
         buffer[stop : stop + 1] = b"\n"
