@@ -82,7 +82,7 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
     found, seen = [], False
     for file in files:
         with _opened(file) as source:
-            head = source.read(LEAST)
+            head = source.read(max(LEAST, HEAD_BYTES))
             if head.startswith(tuple(COMPRESSIONS)):
                 raise DataError(f"{file} is compressed, so no part of it can be read by itself; unpack it")
             refuse_not_text(file, head[:HEAD_BYTES])
