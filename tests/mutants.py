@@ -29,7 +29,7 @@ VARIABLE = (
 LAYERS = ("numerics", "kernels", "problems", "solvers")
 
 #: For each group, the sources that are mutated and the tests that reach them, the quickest first.
-METHODS = "solvers/test_simplex.py solvers/test_contract.py"
+METHODS = "solvers/test_simplex.py solvers/test_contract.py solvers/test_path.py"
 GROUPS = {
     "engine": ("solvers/frank_wolfe/engine.py solvers/frank_wolfe/run.py", METHODS),
     "moves": ("solvers/frank_wolfe/moves.py solvers/frank_wolfe/*swap*.py", METHODS),
