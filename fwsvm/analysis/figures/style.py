@@ -82,7 +82,7 @@ def panels(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width * columns, height * rows + 0.45), layout="constrained")
+    figure = Figure(figsize=(width * columns, height * rows + 0.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = [figure.add_subplot(rows, columns, place + 1) for place in range(rows * columns)]
     for panel in axes:
@@ -129,22 +129,14 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
 
 def hollow(panel: "Axes", x: Any, y: Any, style: dict[str, Any]) -> None:
     """Mark points, in their method's style, as those of runs that were cut short."""
-    panel.plot(
-        x,
-        y,
-        marker=style["marker"],
-        linestyle="none",
-        label="_hollow",
-        markersize=6,
-        markerfacecolor="white",
-        markeredgecolor=style["color"],
-        markeredgewidth=1.2,
-    )
-
-
-def band(panel: "Axes", x: Any, low: Any, high: Any, style: dict[str, Any]) -> None:
-    """Fill between two curves in a method's colour."""
-    panel.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0, label="_band")
+    look = {
+        "linestyle": "none",
+        "label": "_hollow",
+        "markersize": 6,
+        "markerfacecolor": "white",
+        "markeredgewidth": 1.2,
+    }
+    panel.plot(x, y, **style | look | {"markeredgecolor": style["color"]})
 
 
 def legend(figure: "Figure", axes: list["Axes"]) -> None:
@@ -156,13 +148,11 @@ def legend(figure: "Figure", axes: list["Axes"]) -> None:
     }
     if entries:
         # a letter takes a fifteenth of an inch, a sample line half an inch
-        room = int(figure.get_figwidth() / (0.55 + max(map(len, entries)) / 15))
-        columns = max(1, min(room, 6, len(entries)))
-        lines = math.ceil(len(entries) / columns)
-        figure.set_figheight(figure.get_figheight() + 0.18 * max(0, lines - 4))
+        columns = max(1, int(figure.get_figwidth() / (0.55 + max(map(len, entries)) / 15)))
+        figure.set_figheight(figure.get_figheight() + 0.18 * math.ceil(len(entries) / columns))
         figure.legend(
-            list(entries.values()),
-            list(entries),
+            [*entries.values()],
+            [*entries],
             loc="outside upper center",
             ncols=columns,
             frameon=False,
@@ -183,24 +173,20 @@ def scale_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
     if kind.log_axis:
         log_axis(panel, which)
     elif kind.name == "accuracy":
-        low, high = sorted(panel.get_xlim() if which == "x" else panel.get_ylim())
-        (panel.set_xlim if which == "x" else panel.set_ylim)(max(0.0, low), min(100.0, high))
+        low, high = sorted(panel.axis()[:2] if which == "x" else panel.axis()[2:])
+        panel.set(**{f"{which}lim": (max(0.0, low), min(100.0, high))})
 
 
 def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic, with two to eight labels on it. Call it after drawing."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+    """Make an axis logarithmic, with two to eight labels; call it after drawing."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-    axis, least = (
-        (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
-    )
-    if not math.isfinite(least):  # no number on it is above zero
-        return
-    (panel.set_xscale if which == "x" else panel.set_yscale)("log")
-    low, high = sorted(axis.get_view_interval())
-    digits = (1.0,) if high > 300 * low else (1.0, 2.0, 5.0)
-    axis.set_major_locator(
-        MaxNLocator(6, steps=[1, 2, 5, 10]) if high < 5 * low else LogLocator(subs=digits, numticks=8)
-    )
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis, least = getattr(panel, f"{which}axis"), getattr(panel.dataLim, f"minpos{which}")
+    if math.isfinite(least):
+        panel.set(**{f"{which}scale": "log"})
+        low, high = sorted(axis.get_view_interval())
+        digits = (1.0,) if high > 300 * low else (1.0, 2.0, 5.0)
+        narrow = high < 5 * low
+        axis.set_major_locator(MaxNLocator(6) if narrow else LogLocator(subs=digits, numticks=8))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter("{x:g}")

@@ -1,0 +1,253 @@
+"""A measure of cells: along a series of data sets, over the penalty C, on single data sets; how far behind the best.
+
+Series are Figures 3 and 4 of Frandi et al. and 2 to 4 of Nanculef et al.; C is that of Figure 1 of Glasmachers and
+Dogan, and of Figures 7 and 8 of Frandi et al.; single data sets are Figures 5 and 6 of Frandi et al. These are dots,
+not bars: bars from zero hide differences between accuracies of 97 and 98, and have no meaning on a log axis.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from fwsvm.analysis.cells import against_cvm, sweeps, unique_cells, without_sweeps
+from fwsvm.analysis.contests import contest
+from fwsvm.analysis.figures.data import FigureData, labels_of, setting_labels
+from fwsvm.analysis.figures.style import (
+    DASHED,
+    GRID,
+    HOLLOW,
+    INK,
+    Drawing,
+    footnote,
+    hollow,
+    legend,
+    log_axis,
+    panels,
+    scale_axis,
+    set_titles,
+    style_of,
+)
+from fwsvm.analysis.measures import Measure
+from fwsvm.analysis.published import (
+    MADE_HERE,
+    made_here,
+    series,
+    smaller_than_published,
+    standing_in,
+    title,
+)
+from fwsvm.analysis.reported import SETTING
+from fwsvm.errors import listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SERIES = {"web": "Web", "adult": "Adult"}
+MAX_TICKS = 7
+BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the highest (points)"}
+#: The points of a panel, with their places on its axis, and the labels of these places.
+Panel = tuple[pd.DataFrame, dict[Any, str]]
+
+
+def draw_series(data: FigureData) -> Iterator[Drawing]:
+    """Yield each measure in one picture, a panel per series of which two data sets or more were run."""
+    for said, cells in _settings_apart(against_cvm(without_sweeps(data.cells))):
+        sizes = cells.groupby("dataset")["rows"].max().sort_values(kind="stable")
+        for kind in data.kinds("accuracy", "time", "speedup", "size"):
+            parts: dict[str, Panel] = {}
+            for name, members in _members(cells).items():
+                names = [dataset for dataset in sizes.index if dataset in members]
+                points = cells[cells["dataset"].isin(names) & cells[kind.column].notna()]
+                places = dict(zip(names, range(len(names)), strict=True))
+                ticks = {
+                    place: f"{title(dataset)}\n{sizes[dataset]:,.0f}" for dataset, place in places.items()
+                }
+                if len(points):
+                    parts[name] = points.assign(place=points["dataset"].map(places)), ticks
+            if parts:
+                caption = f"{kind.title} against the number of training rows{said}"
+                replaced = standing_in({name for points, _ in parts.values() for name in points["dataset"]})
+                of = {name for each in SERIES for name in series(each)} - {*replaced.values()}
+                lacking = cells[cells["dataset"].isin(of)]
+                yield _picture(f"series-{kind.name}", caption, kind, parts, "training rows m", lacking)
+
+
+def _members(cells: pd.DataFrame) -> dict[str, set[str]]:
+    """Return the data sets of each series that has two or more, with stand-ins where a set is lacking."""
+    measured = set(cells.loc[cells["used"] > 0, "dataset"])
+    places = dict(zip(measured, measured, strict=True)) | standing_in(measured)
+    found = {
+        label: {name for name, of in places.items() if of in series(each)} for each, label in SERIES.items()
+    }
+    return {label: names for label, names in found.items() if len(names) > 1}
+
+
+def draw_sweeps(data: FigureData) -> Iterator[Drawing]:
+    """Yield each measure over C in one picture, a panel per data set; dashed lines have the smaller tolerance."""
+    lacking = data.cells[data.cells.groupby("dataset")["used"].transform("max") == 0]
+    for said, cells in _settings_apart(sweeps(data.cells), "tolerance", "C"):
+        linear = cells["method"].isin(["liblinear", "avsf"]).all()
+        for kind in data.kinds("accuracy", "time", *["steps"] * bool(linear)):
+            known = cells[cells[kind.column].notna()] if kind.column in cells else cells[:0]
+            parts: dict[str, Panel] = {}
+            for dataset, label in labels_of(known).items():
+                points = known[known["dataset"] == dataset]
+                values = sorted(points["C"].unique())
+                ticks = {C: f"{C:g}" for C in values[:: math.ceil(len(values) / MAX_TICKS)]}
+                parts[label] = points.assign(place=points["C"]), ticks
+            if parts:
+                caption = f"{kind.title} against the penalty C{said}"
+                yield _picture(f"sweep-{kind.name}", caption, kind, parts, "C", pd.concat([known, lacking]))
+
+
+def draw_datasets(data: FigureData) -> Iterator[Drawing]:
+    """Yield each measure in one picture of the data sets that are in no series: these are down, values across."""
+    cells = without_sweeps(data.cells)
+    drawn = [name for label in _members(cells) for name in series(label.lower())]
+    cells = cells[~cells["dataset"].replace(made_here()).isin(drawn)]
+    for said, here in _settings_apart(against_cvm(cells)):
+        for kind in data.kinds("accuracy", "time", "speedup", "size"):
+            known = here[here[kind.column].notna()]
+            labels = labels_of(known)
+            places = dict(zip(labels, range(len(labels)), strict=True))
+            parts: dict[str, Panel] = {
+                "": (known.assign(place=known["dataset"].map(places)), dict(enumerate(labels.values())))
+            }
+            if labels:
+                caption = f"{kind.title} on single data sets{said}"
+                yield _picture(f"datasets-{kind.name}", caption, kind, parts, "", here, across=True)
+
+
+def _settings_apart(cells: pd.DataFrame, *within: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield cells of which each data set and method has one, with the settings in words that set them apart.
+
+    Settings ``within`` a picture are its own business, as are C and lambda, which belong to the data set.
+    """
+    names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
+    for kernel, of_kernel in cells.groupby("kernel", sort=False):
+        labels = setting_labels(of_kernel, names, ["dataset", "method"])
+        for said, here in of_kernel.groupby(labels, sort=False):
+            words = [f"{kernel} kernel"] * (cells["kernel"].nunique() > 1) + [str(said)] * bool(said)
+            yield "".join(f", {word}" for word in words), unique_cells(here, ["dataset", "method", *within])
+
+
+def _picture(
+    name: str,
+    caption: str,
+    kind: Measure,
+    parts: Mapping[str, Panel],
+    head: str,
+    cells: pd.DataFrame,
+    *,
+    across: bool = False,
+) -> Drawing:
+    """Draw means with whiskers of one standard deviation, a panel for each part, or all ``across`` one.
+
+    Of ``cells`` the data sets without a number are named in a note.
+    """
+    known = pd.concat([points for points, _ in parts.values()])
+    methods = [m for m in dict.fromkeys(known["method"]) if (kind.name, m) != ("speedup", "cvm")]
+    several = head == "C" and known["tolerance"].nunique() > 1
+    columns = 2 if len(parts) in {2, 4} else min(3, len(parts))
+    height = (0.12 + 0.09 * len(methods)) * len(known["dataset"].unique()) + 0.45 if across else 3.0
+    figure, axes = panels(
+        columns, math.ceil(len(parts) / columns), width=5.4 if across else 3.6, height=height
+    )
+    for panel in axes[len(parts) :]:
+        panel.set_visible(False)
+    for panel, (label, (points, ticks)) in zip(axes, parts.items(), strict=False):
+        for number, method in enumerate(methods):
+            shift = 0.8 * (number - (len(methods) - 1) / 2) / len(methods) if across else 0.0
+            mine = points[points["method"] == method].sort_values("place", kind="stable")
+            for tolerance, line in mine.groupby(mine["tolerance"] if several else "method", sort=False):
+                style = style_of(method, methods)
+                if several:
+                    style["label"] += f", tolerance {tolerance:g}"
+                    style["linestyle"] = (
+                        DASHED if tolerance < known["tolerance"].max() else style["linestyle"]
+                    )
+                _draw_means(panel, line, kind, line["place"] + shift, style, across=across)
+        if across:
+            panel.grid(visible=False, axis="y")
+            for line in range(len(ticks) - 1):
+                panel.axhline(line + 0.5, color=GRID, linewidth=0.6)
+            panel.set_yticks([*ticks], [*ticks.values()])
+            panel.set_ylim(len(ticks) - 0.5, -0.5)
+        else:
+            if head == "C":
+                log_axis(panel, "x")
+            panel.set_xticks([*ticks], [*ticks.values()], fontsize=6)
+        if kind.name == "speedup":
+            (panel.axvline if across else panel.axhline)(1, color=INK, linewidth=0.8)
+        scale_axis(panel, "x" if across else "y", kind)
+        set_titles(panel, label, kind.title if across else head, "" if across else kind.title)
+    legend(figure, axes[: len(parts)])
+    notes = _notes(cells, known, kind)
+    footnote(figure, *notes)
+    return Drawing(name, f"{'; '.join([caption, *notes])}.", figure)
+
+
+def _draw_means(
+    panel: "Axes",
+    cells: pd.DataFrame,
+    kind: Measure,
+    place: "pd.Series[float]",
+    style: dict[str, Any],
+    *,
+    across: bool,
+) -> None:
+    """Draw one method's means with their deviations, those of runs that were cut short hollow."""
+    values, spread = (cells[name].fillna(0) * kind.factor for name in (kind.column, f"{kind.column}_sd"))
+    cut = _cut_short(cells, kind)
+    whisker = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1}
+    if across:
+        panel.errorbar(values, place, xerr=spread, **whisker)
+        panel.plot(values, place, **style | {"linestyle": "none", "markersize": 5.5})
+        hollow(panel, values[cut], place[cut], style)
+    else:
+        panel.errorbar(place, values, yerr=spread, **whisker)
+        panel.plot(place, values, **style)
+        hollow(panel, place[cut], values[cut], style)
+
+
+def _cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
+    """Return which cells are drawn hollow: of speed-ups also those where CVM was cut short."""
+    return cells["cut_short" if "cut_short" in cells and not kind.derived else "censored"].astype(bool)
+
+
+def _notes(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]:
+    """Return what is to be said below a picture of the ``known`` ones of these cells."""
+    said = ["whiskers: one standard deviation"] * bool(known[f"{kind.column}_sd"].gt(0).any())
+    said += [HOLLOW] * bool(_cut_short(known, kind).any())
+    lacking = [label for name, label in labels_of(cells).items() if name not in set(known["dataset"])]
+    said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
+    said += smaller_than_published(known)
+    return said + [MADE_HERE] * bool(known["dataset"].isin(made_here()).any())
+
+
+def draw_summary(data: FigureData) -> Iterator[Drawing]:
+    """Yield a picture with a dot for each method and problem, a panel each for time and accuracy; strokes are means."""
+    contests = [found for name in BEHIND if (found := contest(data.cells, name)) is not None]
+    methods = list(dict.fromkeys(str(method) for one in contests for method in one.behind))
+    if data.measures or len(methods) < 2:
+        return
+    figure, axes = panels(len(contests), height=0.32 * len(methods) + 0.8)
+    styles = [style_of(method, methods) | {"linestyle": "none", "alpha": 0.75} for method in methods]
+    for panel, one in zip(axes, contests, strict=True):
+        behind, typical = one.behind.reindex(columns=methods), one.typical.reindex(methods)
+        for place, (method, style) in enumerate(zip(methods, styles, strict=True)):
+            panel.plot(behind[method], [place] * len(behind), **style)
+            panel.plot([typical[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+        panel.set_yticks(range(len(methods)), [style["label"] for style in styles])
+        panel.set_ylim(len(methods) - 0.5, -0.5)
+        if one.measure.name == "time":
+            scale_axis(panel, "x", one.measure)
+        set_titles(panel, "", BEHIND[one.measure.name], "")
+    problems = max(len(one.behind) for one in contests)
+    caption = (
+        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
+        "(geometric for times) over the problems that all methods finished in time."
+    )
+    yield Drawing("summary", caption, figure)
