@@ -7,7 +7,6 @@ designs are in `fwsvm.analysis.papers`.
 import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -26,13 +25,11 @@ LEVELS, ALPHA = (0.01, 0.05, 0.1), 0.05
 _WORDS = {
     "time": ("faster than", "slower than", "not equally fast", "equally fast"),
     "accuracy": ("less accurate than", "more accurate than", "not equally accurate", "equally accurate"),
-    "size": ("smaller than", "larger than", "not of one size", "of one size"),
 }
 _H1 = (
     "H1 less: the first of the pair has the smaller values; where H1 is two-sided, p one-sided is the smaller of the "
     "two; Holm adjusts the p of H1 over the hypotheses of one measure"
 )
-_OTHER = ("below", "above", "different", "equally good")
 
 
 class Hypothesis(NamedTuple):
@@ -43,16 +40,13 @@ class Hypothesis(NamedTuple):
     second: str
     alternative: Alternative
 
-    def sentence(self, *, stands: bool = False) -> str:
-        """Return H1 as a sentence, or H0 where it ``stands``."""
-        a, b = method_names([self.first, self.second]).values()
-        place = 3 if stands else ("less", "greater", "two-sided").index(self.alternative)
-        words = _WORDS.get(self.measure, _OTHER)[place]
-        return f"{a} is {words} {b}" if place < 2 else f"{a} and {b} are {words}"
+    @property
+    def pair(self) -> list[str]:
+        """Return what tables call the two methods."""
+        return [*method_names([self.first, self.second]).values()]
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(NamedTuple):
     """A set of hypotheses about some methods; ``place`` says where it comes from."""
 
     place: str
@@ -70,11 +64,8 @@ def two_hypotheses(
 
 def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:
     """Return every pair of methods, two-sided, in every measure: no expectation at all."""
-    hypotheses = (
-        Hypothesis(name, *pair, "two-sided")
-        for name in measures
-        for pair in itertools.combinations(methods, 2)
-    )
+    pairs = itertools.product(measures, itertools.combinations(methods, 2))
+    hypotheses = (Hypothesis(name, *pair, "two-sided") for name, pair in pairs)
     return Design("all pairs, two-sided", tuple(methods), tuple(measures), tuple(hypotheses))
 
 
@@ -85,26 +76,35 @@ class TestedHypothesis(NamedTuple):
     test: Wilcoxon
     p: float
     p_holm: float
-    left_out: dict[str, str]
 
 
-class OverallComparison(NamedTuple):
-    """All methods of a design in one measure; ``left_out`` says which data sets do not count, and why."""
+class Evaluation(NamedTuple):
+    """The tests of a design.
 
-    measure: str
-    methods: tuple[str, ...]
-    left_out: dict[str, str]
-    friedman: Friedman
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The tests of a design; ``lacking`` says which measures fewer than two data sets have for all methods."""
+    Attributes
+    ----------
+    design : Design
+        What was tested.
+    overall : dict of str to Friedman
+        All methods in each measure that they have on two data sets or more.
+    tested : list of TestedHypothesis
+        Pairs of methods.
+    left_out : dict of str to dict
+        Of each measure the data sets that do not count for all methods, with the reason.
+    """
 
     design: Design
-    compared: list[OverallComparison]
+    overall: dict[str, Friedman]
     tested: list[TestedHypothesis]
-    lacking: list[str]
+    left_out: dict[str, dict[str, str]]
+
+    def notes(self) -> list[str]:
+        """Return which data sets do not count for all methods, in words."""
+        found = []
+        for name, reasons in self.left_out.items():
+            each = (f"{short_name(dataset)} ({shortened(why, 200)})" for dataset, why in reasons.items())
+            found += [f"{name} of all methods: left out {listed(each, ', ', 30)}"] * bool(reasons)
+        return found
 
 
 def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
@@ -115,53 +115,37 @@ def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
     """
     plain = without_sweeps(cells)
     cells = cells if plain.empty else plain
-    compared: list[OverallComparison] = []
-    tested: list[TestedHypothesis] = []
-    lacking: list[str] = []
+    found = Evaluation(design, {}, [], {})
     for name in design.measures:
-        try:
-            compared.append(compare_methods(cells, list(design.methods), name))
-        except ResultsError as error:
-            lacking.append(str(error))
-        tested += _tested(design, cells, name)
-    if not compared:
-        raise ResultsError(lacking[0])
-    return Evaluation(design, compared, tested, lacking)
-
-
-def compare_methods(cells: pd.DataFrame, methods: list[str], name: str) -> OverallComparison:
-    """Compare all methods at once in one measure."""
-    kind = measure(name)
-    values, left_out = method_matrix(cells, kind, methods)
-    if len(values) < 2:
-        reasons = [f"{shortened(one)}: {shortened(why, 200)}" for one, why in left_out.items()]
-        raise ResultsError(
-            f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}; run the rest, or "
-            f"choose by --where method=NAME{' (' * bool(reasons)}{listed(reasons, '; ')}{')' * bool(reasons)}"
+        kind = measure(name)
+        values, found.left_out[name] = method_matrix(cells, kind, design.methods)
+        if len(values) > 1:
+            found.overall[name] = friedman(values, largest_first=kind.better == "more")
+        pairs = [
+            (h, wilcoxon(both[h.first], both[h.second]))
+            for h in design.hypotheses
+            if h.measure == name
+            for both in [method_matrix(cells, kind, (h.first, h.second))[0]]
+            if len(both)
+        ]
+        p_values = [test.p(h.alternative) for h, test in pairs]
+        adjusted = map(float, holm(p_values))
+        found.tested.extend(
+            TestedHypothesis(*pair, p, p_holm)
+            for pair, p, p_holm in zip(pairs, p_values, adjusted, strict=True)
         )
-    test = friedman(values, largest_first=kind.better == "more")
-    return OverallComparison(name, tuple(methods), left_out, test)
-
-
-def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
-    found = []
-    for hypothesis in design.hypotheses:
-        if hypothesis.measure == name:
-            try:
-                values, left_out = method_matrix(cells, measure(name), [hypothesis.first, hypothesis.second])
-            except ResultsError:  # which the comparison of all methods has said
-                continue
-            if len(values):
-                test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
-                found.append(
-                    TestedHypothesis(hypothesis, test, test.p(hypothesis.alternative), math.nan, left_out)
-                )
-    adjusted = holm([one.p for one in found])
-    return [one._replace(p_holm=float(p)) for one, p in zip(found, adjusted, strict=True)]
+    if not found.overall:
+        some = listed(map(shortened, design.methods))
+        raise ResultsError(
+            f"statistical tests compare methods over data sets, and fewer than two have {' or '.join(design.measures)} "
+            f"for all of {some}; run more data sets, or choose methods by --where method=NAME"
+            + "".join(f"; {shortened(note, 400)}" for note in found.notes()[:1])
+        )
+    return found
 
 
 def method_matrix(
-    cells: pd.DataFrame, kind: Measure, methods: list[str]
+    cells: pd.DataFrame, kind: Measure, methods: Sequence[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
 
@@ -180,91 +164,79 @@ def method_matrix(
         reasons += filter(None, (_unusable(by_method.get(method), method, kind) for method in methods))
         if reasons:
             left_out[str(dataset)] = reasons[0]
-    usable = chosen[~chosen["dataset"].isin(left_out)]
-    values = usable.set_index(["dataset", "method"])[kind.column].unstack(sort=False)
-    return values.reindex(columns=methods).astype(float), left_out
+    values = chosen[~chosen["dataset"].isin(left_out)].pivot(
+        index="dataset", columns="method", values=kind.column
+    )
+    return values.reindex(columns=[*methods]).astype(float), left_out
 
 
 def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -> str:
     """Return why a cell cannot be compared, or ''."""
     if cell is None:
         return f"{method} was not run"
-    value = cell[kind.column]
-    if pd.isna(value):
+    if pd.isna(cell[kind.column]):
         ended = cell["used"] and not cell["censored"]
         return f"{method}: " + (f"no {kind.title.partition(' (')[0]}" if ended else str(cell["statuses"]))
-    if not math.isfinite(value) or not cell["finite"]:
+    if not math.isfinite(cell[kind.column]) or not cell["finite"]:
         return f"{method}: numbers that are not finite"
     return f"{method} stopped at its time limit" * bool(kind.column in BOUND_COLUMNS and cell["censored"])
 
 
 def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
-    overall = [_friedman_table(compared, source) for compared in evaluation.compared]
-    return [*overall, _wilcoxon_table(evaluation, source), conclusions(evaluation, "Conclusions")]
-
-
-def _friedman_table(compared: OverallComparison, source: str) -> Table:
-    """Return mean ranks, Friedman's chi2 and F without and with the correction for ties, and Nemenyi's CD."""
-    f = compared.friedman
-    ranks = zip(method_names(compared.methods).values(), f.mean_ranks, strict=True)
-    lines = [
-        *((f"mean rank of {head}", f"{rank:.3f}", rank, None) for head, rank in ranks),
-        *(
-            (label, f"{value:.4f}", value, p)
-            for label, value, p in (
-                ("Friedman's chi2", f.chi2, f.p_chi2),
-                ("Iman-Davenport's F", f.F, f.p_F),
-                ("chi2, corrected for ties", f.chi2_tie, f.p_chi2_tie),
-                ("F, corrected for ties", f.F_tie, f.p_F_tie),
-            )
-        ),
-    ]
-    rows = tuple(
-        Row((label,), (Entry(text, value=value), Entry("") if p is None else p_entry(p)))
-        for label, text, value, p in lines
-    )
-    difference = statistics.critical_difference(f.n, f.k, ALPHA)
-    notes = (
-        f"N = {f.n} data sets, k = {f.k} methods; {source}",
-        f"mean ranks differ by the test of Nemenyi (alpha {ALPHA:g}) if they are {difference:.4f} apart",
-        f"Friedman: {statistics.FRIEDMAN}",
-        f"Nemenyi: {statistics.NEMENYI}",
-        *_left_out(compared.left_out),
-    )
-    title = f"Friedman test, {measure(compared.measure).title}"
-    return Table(title, ("",), ("value", "p"), rows, notes)
-
-
-def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:
-    """Return one line per hypothesis: rank sum, p-values one- and two-sided, and Holm's adjustment."""
+    design = evaluation.design
+    found = [_friedman_table(design, name, test, source) for name, test in evaluation.overall.items()]
     rows = []
-    for h, test, p, p_holm, _ in evaluation.tested:
+    for h, test, p, p_holm in evaluation.tested:
         one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else p
         texts = (str(test.n), str(test.zeros), f"{test.W:g}", h.alternative)
         entries = (*map(Entry, texts), *map(p_entry, (one_sided, test.p("two-sided"), p_holm)))
-        rows.append(Row((h.measure, " - ".join(method_names([h.first, h.second]).values())), entries))
-    notes = (
-        f"{evaluation.design.place}; {source}",
-        _H1,
-        f"Wilcoxon signed ranks: {statistics.WILCOXON}",
-        *left_out(evaluation),
-        *evaluation.lacking,
-    )
+        rows.append(Row((h.measure, " - ".join(h.pair)), entries))
+    said = f"Wilcoxon signed ranks: {statistics.WILCOXON}"
+    notes = (f"{design.place}; {source}", _H1, said, *evaluation.notes())
     heads = ("N", "zeros", "W", "H1", "p one-sided", "p two-sided", "p Holm")
-    return Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes)
+    pairs = Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes)
+    return [*found, pairs, conclusions(evaluation, "Conclusions")]
+
+
+def _friedman_table(design: Design, name: str, test: Friedman, source: str) -> Table:
+    """Return mean ranks, Friedman's chi2, Iman and Davenport's F where it is defined, and Nemenyi's CD."""
+    heads = method_names(design.methods).values()
+    rows = [
+        Row((f"mean rank of {head}",), (Entry(f"{rank:.3f}", value=rank), Entry("")))
+        for head, rank in zip(heads, test.mean_ranks, strict=True)
+    ]
+    defined = math.isfinite(test.F)
+    for label, value, p in [
+        ("Friedman's chi2", test.chi2, test.p_chi2),
+        ("Iman-Davenport's F", test.F, test.p_F),
+    ][: 1 + defined]:
+        rows.append(Row((label,), (Entry(f"{value:.4f}", value=value), p_entry(p))))
+    difference = statistics.critical_difference(test.n, test.k, ALPHA)
+    notes = (
+        f"N = {test.n} data sets, k = {test.k} methods; {source}",
+        f"mean ranks differ by the test of Nemenyi (alpha {ALPHA:g}) if they are {difference:.4f} apart",
+        *["Iman-Davenport's F is not defined: all data sets rank the methods alike"] * (not defined),
+        f"Friedman: {statistics.FRIEDMAN}",
+        f"Nemenyi: {statistics.NEMENYI}",
+    )
+    return Table(f"Friedman test, {measure(name).title}", ("",), ("value", "p"), tuple(rows), notes)
 
 
 def conclusions(evaluation: Evaluation, title: str) -> Table:
     """Return what becomes of each null hypothesis at the levels 0.01, 0.05 and 0.1, without adjustment."""
     rows = []
-    for h, _, p, *_ in evaluation.tested:
+    for h, _, p, _ in evaluation.tested:
         stands = p > max(LEVELS)
+        place = 3 if stands else ("less", "greater", "two-sided").index(h.alternative)
+        words = _WORDS.get(h.measure, ("below", "above", "different", "equally good"))[place]
+        said = f" is {words} ".join(h.pair) if place < 2 else f"{' and '.join(h.pair)} are {words}"
         entries = tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
-        rows.append(Row((h.measure, "H0 stands: " * stands + h.sentence(stands=stands)), entries))
+        rows.append(Row((h.measure, "H0 stands: " * stands + said), entries))
     heads = tuple(f"{level:g}" for level in LEVELS)
-    note = f"H0 at significance levels {', '.join(heads)}; {evaluation.design.place}; p-values not adjusted"
-    return Table(title, ("measure", "conclusion"), heads, tuple(rows), (f"{note}, as in the papers",))
+    source = evaluation.design.place
+    note = f"H0 at significance levels {', '.join(heads)}; {source}; p-values not adjusted, as in the papers"
+    return Table(title, ("measure", "conclusion"), heads, tuple(rows), (note,))
 
 
 def p_entry(p: float) -> Entry:
@@ -275,13 +247,3 @@ def p_entry(p: float) -> Entry:
 def probability(p: float) -> str:
     """Return a p-value to four digits, as papers print it: 3.085e-06, 0.6893."""
     return f"{p:.4f}" if p >= 1e-2 else f"{p:.3e}"
-
-
-def left_out(evaluation: Evaluation) -> list[str]:
-    """Return which data sets the tests of pairs left out, in words."""
-    return _left_out(dict(item for one in evaluation.tested for item in one.left_out.items()))
-
-
-def _left_out(left_out: Mapping[str, str]) -> list[str]:
-    said = ", ".join(f"{short_name(name)} ({reason})" for name, reason in left_out.items())
-    return [f"left out: {said}"] * bool(said)

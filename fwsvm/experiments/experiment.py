@@ -131,7 +131,10 @@ class Experiment:
         for condition in (part.strip() for given in conditions for part in given.split(",")):
             column, equals, value = condition.partition("=")
             if not equals or column not in names:
-                raise UsageError(f"--only {condition}: give method=NAME or dataset=NAME")
+                raise UsageError(
+                    f"--only {condition}: give method=NAME or dataset=NAME; other columns are for --where of table, "
+                    "stats and plot"
+                )
             met = fnmatch.filter(names[column], value)
             if not met:
                 raise UsageError(

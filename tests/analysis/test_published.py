@@ -47,12 +47,12 @@ def test_a_measure_that_too_few_data_sets_have_is_left_out_and_named() -> None:
     cells = rbf_cells()
     cut = cells.assign(censored=cells["censored"] | (cells["method"] == "fw"))
     evaluation = evaluate(DESIGNS["frandi"], cut)
-    assert [compared.measure for compared in evaluation.compared] == ["accuracy"]
-    assert "fewer than two data sets have time" in evaluation.lacking[0]
+    assert [*evaluation.overall] == ["accuracy"]
+    assert "a1a (fw stopped at its time limit)" in evaluation.notes()[0]
     texts = [entry.text for entry in p003.test_tables(evaluation)["5"].rows[0].entries]
     assert texts == ["-", "20", "-", "-"]
     with pytest.raises(
-        ResultsError, match="fewer than two data sets have time for all of cvm, fw, mfw; run the rest"
+        ResultsError, match="fewer than two have time or accuracy for all of cvm, fw, mfw; run more data sets"
     ):
         evaluate(DESIGNS["frandi"], cells[cells["dataset"] == cells["dataset"].iloc[0]])
 

@@ -23,7 +23,7 @@ FOLDERS = sorted(path.parent for path in (ROOT / "results" / "reference").rglob(
 DRAWN = ("003-c-sweep", "avsf", "equal-gap", "real-files", "scs", "swap", "why")
 #: What `stats` says of a folder that has nothing to compare; the others are compared.
 ONE_METHOD = "choose at least two of"
-NO_PAIRS = "fewer than two data sets have"
+NO_PAIRS = "fewer than two have"
 #: Sweeps over C are compared at one of its values.
 ONE_SETTING = {
     "003-c-sweep": ("--where", "C=1"),

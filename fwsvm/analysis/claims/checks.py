@@ -22,11 +22,10 @@ from fwsvm.analysis.claims.model import (
     makes_check,
     points,
 )
-from fwsvm.analysis.comparisons import Alternative, compare_methods, probability
+from fwsvm.analysis.comparisons import Alternative, method_matrix, probability
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import METHOD_NAMES, series, title
-from fwsvm.analysis.statistics import wilcoxon
-from fwsvm.errors import ResultsError
+from fwsvm.analysis.statistics import friedman, wilcoxon
 
 WEB, ADULT = series("web"), series("adult")
 MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
@@ -185,12 +184,11 @@ def friedman_rejects(view: View, methods: Sequence[str], name: str, level: float
         if all(view.number(dataset, method, name) for method in methods)
         for method in methods
     ]
-    try:
-        f = compare_methods(pd.DataFrame(cells), list(methods), name).friedman if cells else None
-    except ResultsError:  # of too few data sets has every method a value that is no bound
+    kind = measure(name)
+    values = method_matrix(pd.DataFrame(cells), kind, methods)[0] if cells else ()
+    if len(values) < LEAST_DATASETS:
         return None
-    if f is None or f.n < LEAST_DATASETS:
-        return None
+    f = friedman(values, largest_first=kind.better == "more")
     ranks = (f"{METHOD_NAMES[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))
     said = f"{name}: F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} of {len(ALL)} data sets"
     return CheckResult(f.p_F <= level, f"{said}; mean ranks {', '.join(ranks)}")
