@@ -27,32 +27,43 @@ MARKS = {
 FIRST_USE = " (first use)"
 FIRST_USE_NOTE = "first use: no published checksum; the digest was recorded when the file was fetched first"
 NONE = Entry("-")
+#: Settings that a plain table has a column for where they vary.
+SETTINGS = "experiment profile kernel C tolerance search stop width_rule protocol".split()  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A paper's table: methods, kernel, measures, and the paper whose printed numbers stand beside ours.
+    """A table: measures, and of a paper's its methods, its kernel, and whose printed numbers stand beside ours.
 
     With a ``tolerance`` it has a line for each data set and method, and a column for each C.
     """
 
     title: str
-    published: str
-    methods: tuple[str, ...]
-    kernel: str | None
     measures: tuple[str, ...]
+    published: str = ""
+    methods: tuple[str, ...] = ()
+    kernel: str | None = None
     tolerance: float | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def shows_times(self) -> bool:
+        """Whether runs have to be timed alike."""
+        return any(measure(name).timed for name in self.measures)
+
     def fits(self, cells: pd.DataFrame) -> bool:
         """Return whether these cells have just the table's methods, and data sets of the paper's or values of C."""
-        known = set(published.training_rows(self.published))
-        if self.tolerance is None and not set(cells["dataset"]) & known:
+        if (
+            self.tolerance is None
+            and not cells["dataset"].isin(published.training_rows(self.published)).any()
+        ):
             return False
         return self.choose(cells)["method"].nunique() == len(self.methods) == cells["method"].nunique()
 
     def choose(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells that can appear in this table."""
+        if not self.published:
+            return cells
         chosen = cells[cells["method"].isin(self.methods)]
         if self.kernel is not None:
             chosen = chosen[chosen["kernel"].isin([self.kernel, ""])]
@@ -62,115 +73,96 @@ class Layout:
             chosen = without_sweeps(chosen)
         return against_cvm(chosen) if any(measure(m).derived for m in self.measures) else chosen
 
+    def draw(self, ours: pd.DataFrame | None) -> list[Table]:
+        """Return the table, or of each measure over C its own; without cells of ours the printed numbers alone."""
+        sides = {} if ours is None else {"ours": self.choose(ours)}
+        if self.published:
+            printed = self.choose(published.cells(self.published))
+            if measured(printed, self.measures):  # a line of dashes under each of ours would say nothing
+                sides["paper"] = printed
+        if not sides:
+            raise ResultsError(
+                f"the numbers of {self.title} are not printed in any of the papers; give a results folder"
+            )
+        cells = next(iter(sides.values()))
+        if cells.empty:
+            raise ResultsError(
+                f"these results hold no final runs for {self.title} ({', '.join(self.methods)})"
+            )
+        if self.tolerance is not None:
+            grid = sorted(cells["C"].dropna().unique())
+            return [
+                _table(f"{self.title}: {measure(one).title}", sides, ["dataset", "method"], "C", grid, (one,))
+                for one in self.measures
+            ]
+        down, methods = ["dataset"], [m for m in self.methods if ours is not None or m in {*cells["method"]}]
+        if not self.published:
+            varying = _varying(cells)
+            # '' is like itself, as NaN is not
+            sides = {
+                "ours": cells.assign(
+                    **{one: cells[one].astype(object).where(cells[one].notna(), "") for one in varying}
+                )
+            }
+            down, methods = [*down, *varying], [*dict.fromkeys(cells["method"])]
+        return [_table(self.title, sides, down, "method", methods, self.measures, self.notes)]
 
-def draw_tables(cells: pd.DataFrame | None, names: Sequence[str]) -> list[Table]:
-    """Return the tables of these names; without cells a paper's table has its printed numbers alone."""
-    layouts = _layouts()
-    drawn: list[Table] = []
-    for name in known_names(names, of_cells=cells is not None):
-        if name in layouts:
-            drawn += _paper_tables(layouts[name], name, cells)
-        elif cells is not None:
-            drawn.append(_plain_table(cells, name))
-    return drawn
 
-
-def _layouts() -> dict[str, Layout]:
+def known_layouts() -> dict[str, Layout]:
+    """Return the papers' tables by name, then those of a measure."""
     from fwsvm.analysis.papers import LAYOUTS  # which is made of the classes above
 
-    return LAYOUTS
+    own = {name: Layout(kind.title, (name,)) for name, kind in MEASURES.items() if not kind.derived}
+    return LAYOUTS | own
 
 
-def known_names(names: Sequence[str], *, of_cells: bool = True) -> list[str]:
-    """Return the names of tables with the papers by author; UsageError for an unknown one."""
-    known = [*_layouts(), *(name for name, kind in MEASURES.items() if of_cells and not kind.derived)]
+def named_layouts(names: Sequence[str], *, of_cells: bool = True) -> list[Layout]:
+    """Return the tables of these names; UsageError for an unknown one. Without cells there are only the papers'."""
+    known = {name: each for name, each in known_layouts().items() if of_cells or each.published}
     found = [*map(by_author, names)]
     for name in found:
         if name not in known:
             hint = nearest(name, known, f"known are {', '.join(known)}")
             raise UsageError(f"there is no table {shown(name)}; {hint}")
-    return found
+    return [known[name] for name in found]
 
 
-def show_times(names: Sequence[str]) -> bool:
-    """Return whether any of these tables shows times; UsageError for an unknown one."""
-    layouts = _layouts()
-    of_each = (layouts[name].measures if name in layouts else (name,) for name in known_names(names))
-    return any(measure(one).timed for some in of_each for one in some)
-
-
-def tables_for(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataFrame, list[str]]]:
-    """Return which cells to show in which tables: all in the named ones, or each experiment in its own.
+def fitting_layouts(cells: pd.DataFrame) -> list[tuple[pd.DataFrame, list[Layout]]]:
+    """Return each experiment's cells with the tables they fill.
 
     Experiments that fill the same tables of a paper, with other data sets each, fill them together. One that fills
     no paper's table gets accuracy, time and size, as far as they were measured.
     """
-    if names:
-        return [(cells, list(names))]
-    fitting = {
-        name: tuple(layout for layout, drawn in _layouts().items() if drawn.fits(here))
-        for name, here in cells.groupby("experiment", sort=False)
-    }
-    groups = cells["experiment"].map(lambda name: fitting[name] or (name,))
-    return [
-        (
-            here,
-            [*layouts]
-            if layouts[0] in _layouts()
-            else measured(here, ("accuracy", "time", "size")) or ["time"],
-        )
-        for layouts, here in cells.groupby(groups, sort=False)
-    ]
+    papers = {name: each for name, each in known_layouts().items() if each.published}
+    groups: dict[tuple[str, ...], list[pd.DataFrame]] = {}
+    for experiment, here in cells.groupby("experiment", sort=False):
+        fitting = ("", *(name for name, each in papers.items() if each.fits(here)))
+        own = (str(experiment), *(measured(here, ("accuracy", "time", "size")) or ["time"]))
+        groups.setdefault(fitting if len(fitting) > 1 else own, []).append(here)
+    return [(pd.concat(some), named_layouts(names)) for (_, *names), some in groups.items()]
 
 
-def _paper_tables(layout: Layout, name: str, ours: pd.DataFrame | None) -> list[Table]:
-    """Return a paper's table, or of each measure over C its own."""
-    printed = layout.choose(published.cells(layout.published))
-    # a line of dashes under each of ours would say nothing
-    theirs = printed if measured(printed, layout.measures) else None
-    mine = None if ours is None else layout.choose(ours)
-    cells = theirs if mine is None else mine
-    if cells is None:
-        raise ResultsError(
-            f"the numbers of {layout.title} are not printed in any of the papers; give a results folder"
-        )
-    if cells.empty:
-        raise ResultsError(f"these results hold no final runs for table {name} ({', '.join(layout.methods)})")
-    if layout.tolerance is None:
-        methods = [m for m in layout.methods if mine is not None or (cells["method"] == m).any()]
-        return [
-            _table(layout.title, mine, theirs, ["dataset"], "method", methods, layout.measures, layout.notes)
-        ]
-    grid = sorted(cells["C"].dropna().unique())
-    return [
-        _table(f"{layout.title}: {measure(one).title}", mine, theirs, ["dataset", "method"], "C", grid, [one])
-        for one in layout.measures
-    ]
-
-
-def _plain_table(cells: pd.DataFrame, name: str) -> Table:
-    """Return a table of a measure: data sets (and whatever else varies) down, methods across."""
-    settings = "experiment profile kernel C tolerance search stop width_rule protocol".split()  # noqa: SIM905
+def _varying(cells: pd.DataFrame) -> list[str]:
+    """Return the settings of which a data set and method have several values, other than by their kernels."""
     width = "sigma2_set" if "sigma2_set" in cells else "gamma_set"
-    alike = {width: ["kernel", "width_rule"], "degree": ["kernel"], "coef0": ["kernel"]}
-    varying = [
+    alike = dict.fromkeys(SETTINGS, ()) | {
+        width: ("kernel", "width_rule"),
+        "degree": ("kernel",),
+        "coef0": ("kernel",),
+    }
+    return [
         setting
-        for setting in (*settings, *alike)
-        if cells.groupby(["dataset", "method", *alike.get(setting, [])], dropna=False)[setting]
+        for setting, others in alike.items()
+        if cells.groupby(["dataset", "method", *others], dropna=False)[setting]
         .nunique(dropna=False)
         .gt(1)
         .any()
     ]
-    # '' is like itself, as NaN is not
-    cells = cells.assign(**{one: cells[one].astype(object).where(cells[one].notna(), "") for one in varying})
-    methods = list(dict.fromkeys(cells["method"]))
-    return _table(measure(name).title, cells, None, ["dataset", *varying], "method", methods, [name])
 
 
 def _table(
     title: str,
-    ours: pd.DataFrame | None,
-    theirs: pd.DataFrame | None,
+    sides: Mapping[str, pd.DataFrame],
     down: list[str],
     across: str,
     values: Sequence[Any],
@@ -179,29 +171,23 @@ def _table(
 ) -> Table:
     """Return a table with a line for each combination of ``down``, and columns for values and measures.
 
-    ``ours`` or ``theirs`` may be absent. Where both are there, the paper's stands below ours.
+    Of ``sides``, ours and the paper's, one may be absent. Where both are there, the paper's stands below ours.
     """
-    kinds = [measure(name) for name in measures]
-    sides = {word: cells for word, cells in (("ours", ours), ("paper", theirs)) if cells is not None}
-    cells = next(iter(sides.values()))
+    kinds, ours, cells = [*map(measure, measures)], sides.get("ours"), next(iter(sides.values()))
     entries = {word: _entries(some, [*down, across], kinds) for word, some in sides.items()}
     texts = {name: _texts(cells, name) for name in down}
     order = {dataset: place for place, dataset in enumerate(texts["dataset"])}
-    keys = cells[down].drop_duplicates()
-    keys = keys.sort_values("dataset", key=lambda names: names.map(order), kind="stable")
-    columns = [(value, kind) for value in values for kind in kinds]
+    columns = [(value, kind.name) for value in values for kind in kinds]
     rows: list[Row] = []
-    for key in keys.itertuples(index=False, name=None):
-        labels = tuple(texts[name][value] for name, value in zip(down, key, strict=True))
-        lines = {
-            word: tuple(side.get((*key, value, kind.name), NONE) for value, kind in columns)
-            for word, side in entries.items()
-        }
-        if all(entry.text == "-" for entry in lines.get("paper", ())):
-            lines.pop("paper", None)
-        for place, (word, line) in enumerate(lines.items()):
-            own = labels if place == 0 else ("",) * len(labels)
-            rows.append(Row((*own, word) if len(sides) == 2 else own, line, first=place == 0))
+    for key in sorted(
+        {}.fromkeys(cells[down].itertuples(index=False, name=None)), key=lambda key: order[key[0]]
+    ):
+        labels = [texts[name][value] for name, value in zip(down, key, strict=True)]
+        for word, side in entries.items():
+            line = tuple(side.get((*key, *column), NONE) for column in columns)
+            if word == "ours" or any(entry.text != "-" for entry in line):
+                rows.append(Row((*labels, *[word] * (len(sides) == 2)), line))
+                labels = [""] * len(down)
     names = method_names(values) if across == "method" else {C: f"C={C:g}" for C in values}
     units = [f" {'acc.' if kind.name == 'accuracy' else 's'}" * (len(kinds) > 1) for kind in kinds]
     heads = tuple(names[value] + unit for value in values for unit in units)
@@ -224,14 +210,13 @@ def _texts(cells: pd.DataFrame, name: str) -> dict[Any, str]:
 
 def _entries(cells: pd.DataFrame, place: list[str], kinds: Sequence[Measure]) -> dict[tuple[Any, ...], Entry]:
     """Return the entries of cells by the values of ``place`` and the measure's name."""
-    cells = unique_cells(cells, place)
-    places, records = [*cells[place].itertuples(index=False, name=None)], cells.to_dict("records")
-    found = {}
-    for kind in kinds:
-        best = _is_best(cells, kind, [name for name in place if name != "method"])
-        for where, cell, one in zip(places, records, best, strict=True):
-            found[*where, kind.name] = _entry(cell, kind, best=one)
-    return found
+    records = unique_cells(cells, place).to_dict("records")
+    problem = [name for name in place if name != "method"]
+    return {
+        (*(cell[name] for name in place), kind.name): _entry(cell, kind, best=one)
+        for kind in kinds
+        for cell, one in zip(records, _is_best(cells, kind, problem), strict=True)
+    }
 
 
 def _entry(cell: Mapping[Hashable, Any], kind: Measure, *, best: bool) -> Entry:
@@ -255,10 +240,10 @@ def _entry(cell: Mapping[Hashable, Any], kind: Measure, *, best: bool) -> Entry:
 def _is_best(cells: pd.DataFrame, kind: Measure, problem: list[str]) -> "pd.Series[bool]":
     """Return of which cells no rival is printed as better; numbers that are not finite, or bounds, take no part.
 
-    Objectives are R on the simplex, or the primal, and support vectors of several classes are counted accordingly.
+    Objectives are R on the simplex, or the primal, and support vectors are counted accordingly.
     """
     alike = [cells[name] for name in problem]
-    if kind.name == "objective" or (kind.name == "size" and (cells["classes"] > 2).any()):
+    if kind.name in {"objective", "size"}:
         alike.append(cells["minimised"])
     values = cells[kind.column].where(cells["finite"].astype(bool) & np.isfinite(cells[kind.column]))
     rivals = values.groupby(alike, dropna=False)
@@ -270,14 +255,10 @@ def _is_best(cells: pd.DataFrame, kind: Measure, problem: list[str]) -> "pd.Seri
 
 def _notes(rows: Sequence[Row], ours: pd.DataFrame | None, names: Mapping[str, str]) -> list[str]:
     """Return what explains the marks of a table, and what is weak or smaller than published in ours."""
-    entries = [entry for row in rows for entry in row.entries]
-    labels = " ".join(label for row in rows for label in row.labels)
-    notes = [
-        f"{mark} {meaning}"
-        for mark, meaning in MARKS.items()
-        if any(mark in entry.mark or mark == entry.text for entry in entries)
-    ]
-    notes += ["(n/m): n of m runs finished"] * any("/" in entry.mark for entry in entries)
+    marks = [mark for row in rows for entry in row.entries for mark in (entry.mark, entry.text[:3])]
+    notes = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in one for one in marks)]
+    notes += ["(n/m): n of m runs finished"] * any("/" in mark for mark in marks)
+    labels = " ".join(names.values())
     notes += [published.MADE_HERE] * (published.DAGGER in labels) + [FIRST_USE_NOTE] * (FIRST_USE in labels)
     if ours is not None:
         weak = ours[ours["void"] != ""].to_dict("records")

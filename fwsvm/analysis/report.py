@@ -10,14 +10,15 @@ from string import Template
 import pandas as pd
 
 from fwsvm import __version__
-from fwsvm.analysis import figures, layouts
-from fwsvm.analysis.cells import cells_of_runs, sweeps
+from fwsvm.analysis import figures
+from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.analysis.contests import Contest, contest
+from fwsvm.analysis.layouts import fitting_layouts
 from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import method_names, short_name
 from fwsvm.analysis.reported import final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE, Results
-from fwsvm.analysis.tables import Row, Table
+from fwsvm.analysis.tables import Table
 from fwsvm.errors import FwsvmError, ResultsError, counted, listed, shortened
 
 MOST_PICTURES = 700_000  # bytes of all pictures
@@ -39,6 +40,9 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     every, final = cells_of_runs(results.frame), final_rows(results.frame)
     # a data set of which nothing finished is named among what is missing, and takes no room elsewhere
     cells = every[every["dataset"].isin(every.loc[every["used"] > 0, "dataset"])]
+    weak = int((cells["void"] != "").sum())
+    if weak:
+        warnings.append(f"{weak} of {counted(len(cells), 'cell')} have a weak guarantee (§ in the tables).")
     contests = [contest(cells, name) for name in ("time", "accuracy")]
     pictures, left = _pictures(figures.FigureData(cells, results.frame)) if len(cells) else ([], "")
     answer = pictures.pop(0) if pictures else ""
@@ -50,7 +54,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
         facts=html.escape(_facts(final)),
         numbers="".join(_number(*three) for three in _three_numbers(contests, final)),
         answer=answer,
-        notes=_list([*warnings, *_notes(cells)]),
+        notes=_list(warnings),
         missing=_missing(final),
         tables="".join(_tables(cells)) or "<p>No run has finished.</p>",
         figures=("".join(pictures) + left) or "<p>Nothing more to draw.</p>",
@@ -59,14 +63,13 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
 
 
 def _facts(final: pd.DataFrame) -> str:
-    started = sorted(str(when)[:10] for when in final["started_utc"] if when)
+    started = sorted(when[:10] for when in final["started_utc"] if when)
     days = " to ".join(dict.fromkeys((started[0], started[-1]))) if started else "no date"
-    counts = (
-        counted(len(final), "run"),
-        counted(final["method"].nunique(), "method"),
-        counted(final["dataset"].nunique(), "data set"),
-    )
-    return f"{days} · fwsvm {' and '.join(dict.fromkeys(final['fwsvm']))} · {', '.join(counts)}"
+    counts = [counted(len(final), "run")]
+    counts += [
+        counted(final[name].nunique(), word) for name, word in (("method", "method"), ("dataset", "data set"))
+    ]
+    return f"{days} · fwsvm {' and '.join(final['fwsvm'].unique())} · {', '.join(counts)}"
 
 
 def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -87,19 +90,6 @@ def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Itera
 
 def _number(head: str, value: str, said: str) -> str:
     return f"<div>{head}<strong>{html.escape(value)}</strong><small>{html.escape(said)}</small></div>"
-
-
-def _notes(cells: pd.DataFrame) -> Iterator[str]:
-    """Yield what is uncertain in these results; notes below the tables say the rest."""
-    several = sweeps(cells)[["dataset", "method"]].drop_duplicates()
-    if len(several):
-        yield (
-            f"{counted(len(several), 'pair')} of data set and method have several values of C; all rows are shown, and "
-            "--where C=VALUE chooses."
-        )
-    weak = int((cells["void"] != "").sum())
-    if weak:
-        yield f"{weak} of {counted(len(cells), 'cell')} have a weak guarantee (§ in the tables)."
 
 
 def _list(lines: Iterable[str]) -> str:
@@ -124,10 +114,10 @@ def _missing(final: pd.DataFrame) -> str:
 
 def _tables(cells: pd.DataFrame) -> Iterator[str]:
     """Yield the tables of each experiment, or of several that fill a paper's; repeated notes stand below the last."""
-    for some, names in layouts.tables_for(cells, ()) if len(cells) else ():
+    for some, chosen in fitting_layouts(cells) if len(cells) else ():
         yield f"<h3>{html.escape(', '.join(some['experiment'].unique()))}</h3>"
         try:
-            drawn = layouts.draw_tables(some, names)
+            drawn = [table for layout in chosen for table in layout.draw(some)]
         except FwsvmError as error:
             yield f"<p>{html.escape(str(error))}</p>"
             continue
@@ -136,26 +126,18 @@ def _tables(cells: pd.DataFrame) -> Iterator[str]:
 
 
 def _html(table: Table, notes: Iterable[str]) -> str:
-    heads = "".join(
-        f"<th scope=col{' class=label' if place < len(table.label_heads) else ''}>"
-        f"<button type=button>{html.escape(head or 'line')}</button></th>"
-        for place, head in enumerate((*table.label_heads, *table.heads))
-    )
-    bodies = "".join(f"<tbody>{''.join(map(_row, block))}</tbody>" for block in table.blocks())
+    labels = len(table.label_heads)
+    heads, *lines = table.lines(html.escape, "<strong>{}</strong>")
+    head = "".join(f"<th scope=col><button type=button>{text or 'line'}</button></th>" for text in heads)
+    body = ""
+    for texts in lines:
+        row = "".join(f"<th scope=row>{text}</th>" for text in texts[:labels])
+        row += "".join(f"<td>{text}</td>" for text in texts[labels:])
+        body += "</tbody><tbody>" * bool(body and texts[0]) + f"<tr>{row}</tr>"
     return (
-        f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{heads}</tr></thead>{bodies}"
-        f"</table></div>{_list(notes)}</figure>"
+        f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{_list(notes)}</figure>"
     )
-
-
-def _row(row: Row) -> str:
-    cells = [f"<th scope=row>{html.escape(label)}</th>" for label in row.labels]
-    for entry in row.entries:
-        shown = html.escape(entry.text)
-        shown = f"<strong>{shown}</strong>" if entry.best else shown
-        deviation = f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
-        cells.append(f'<td data-value="{entry.value!r}">{shown}{deviation}{html.escape(entry.mark)}</td>')
-    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _pictures(data: figures.FigureData) -> tuple[list[str], str]:

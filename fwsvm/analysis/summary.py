@@ -45,7 +45,7 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
     numbers = {head: how for head, how in NUMBERS.items() if head != "sigma2" or "gamma_set" not in varied}
     names = short_names(cells["dataset"])
     short = distinct({name: middle_cut(label, NAME_WIDTH) for name, label in names.items()})
-    lines, notes, last = [], [], None
+    lines, notes = [], []
     for cell in cells.to_dict("records"):
         method = cell["method"] + (f" ({cell['chosen']})" if cell["chosen"] else "")
         labels = (short[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
@@ -58,8 +58,7 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
             status = status.replace("converged", "stopped").replace("sampled", "stopped")
             notes.append(f"weak guarantee for {names[cell['dataset']]}, {cell['method']}: {cell['void']}")
         texts.append(cell["statuses"] if "," in cell["statuses"] else status)
-        lines.append(Row(labels, tuple(map(Entry, texts)), first=cell["dataset"] != last))
-        last = cell["dataset"]
+        lines.append(Row(labels, tuple(map(Entry, texts))))
     heads = (*numbers, "status")
     labels = ("data set", "method", *(name.removesuffix("_set") for name in varied))
     table = Table("", labels, heads, tuple(lines), tuple(dict.fromkeys(notes)))

@@ -99,14 +99,10 @@ def columns() -> int:
 
 
 def emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
-    """Write tables in one form; on a terminal the best is bold (but for https://no-color.org)."""
-    from rich.console import Console
-
+    """Write tables in one form."""
     from fwsvm.analysis.tables import render
 
-    console = Console()
-    bold = out is None and console.color_system is not None and not console.no_color
-    emit(render(tables, form, width=WIDTH if out else columns(), colour=bold), out)
+    emit(render(tables, form, width=WIDTH if out else columns()), out)
 
 
 def refuse_where(where: Sequence[str]) -> None:

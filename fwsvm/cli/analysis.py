@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--layout",
     "-l",
-    "layouts",
+    "names",
     multiple=True,
     metavar="NAME",
     help="A paper's table (frandi-2, nanculef-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @text_options("terminal", "markdown", "latex", "csv")
 def table(
     results: tuple[Path, ...],
-    layouts: tuple[str, ...],
+    names: tuple[str, ...],
     listing: bool,
     form: str,
     mixed_load: bool,
@@ -53,35 +53,33 @@ def table(
     Ours stand beside the printed numbers. Without RESULTS, --layout draws the printed numbers alone. Only final runs
     count; means and standard deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
-    from fwsvm.analysis import layouts as known
     from fwsvm.analysis.cells import cells_of_runs
-    from fwsvm.analysis.measures import MEASURES
-    from fwsvm.analysis.papers import LAYOUTS
+    from fwsvm.analysis.layouts import fitting_layouts, known_layouts, named_layouts
     from fwsvm.analysis.reported import refuse_mixed_load
     from fwsvm.analysis.results import says_sigma2
 
     if listing:
-        titles = {name: each.title for name, each in LAYOUTS.items()}
-        titles |= {name: each.title for name, each in MEASURES.items() if not each.derived}
-        print_facts(titles)
+        print_facts({name: layout.title for name, layout in known_layouts().items()})
         return
-    if not results:
-        if not layouts:
-            raise UsageError(
-                "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
-            )
+    cells = None
+    if results:
+        read = read_results(results, where)
+        cells = cells_of_runs(read.frame)
+        if says_sigma2(read.folders):
+            cells = cells.assign(sigma2_set=cells["sigma2"].where(cells["gamma_set"].notna()))
+    elif not names:
+        raise UsageError(
+            "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
+        )
+    else:
         refuse_where(where)
-        emit_tables(known.draw_tables(None, layouts), form, out)
-        return
-    read = read_results(results, where)
-    runs, cells = read.frame, cells_of_runs(read.frame)
-    if says_sigma2(read.folders):
-        cells = cells.assign(sigma2_set=cells["sigma2"].where(cells["gamma_set"].notna()))
-    chosen = known.tables_for(cells, layouts)
-    if any(known.show_times(names) for _, names in chosen) and not mixed_load:
-        refuse_mixed_load(runs)
-    drawn = [each for some, names in chosen for each in known.draw_tables(some, names)]
-    emit_tables(drawn, form, out)
+    if names or cells is None:
+        chosen = [(cells, layout) for layout in named_layouts(names, of_cells=cells is not None)]
+    else:
+        chosen = [(here, layout) for here, some in fitting_layouts(cells) for layout in some]
+    if results and not mixed_load and any(layout.shows_times for _, layout in chosen):
+        refuse_mixed_load(read.frame)
+    emit_tables([table for here, layout in chosen for table in layout.draw(here)], form, out)
 
 
 @click.command()

@@ -6,9 +6,10 @@ from fwsvm.analysis import published
 from fwsvm.analysis.claims.checks import WEB, better, growing_speedup
 from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.model import View, of_growth
-from fwsvm.analysis.comparisons import compare_methods
+from fwsvm.analysis.comparisons import method_matrix
 from fwsvm.analysis.figures import FigureData, draw
-from fwsvm.analysis.layouts import draw_tables
+from fwsvm.analysis.layouts import named_layouts
+from fwsvm.analysis.measures import measure
 from fwsvm.analysis.tables import render
 from tests.analysis.folders import cells_of, row
 
@@ -27,11 +28,12 @@ def rows(times: dict[str, float] | None = None):
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex"])
 def test_tables_mark_and_explain_them(form: str) -> None:
-    text = render(draw_tables(cells_of(*rows()), ["003-3"]), form)
+    (layout,) = named_layouts(["003-3"])
+    text = render(layout.draw(cells_of(*rows())), form)
     mark = r"w2a\textdagger{}" if form == "latex" else "w2a†"
     assert mark in text
     assert "made here by seed" in " ".join(text.split())
-    plain = render(draw_tables(cells_of(*(r for r in rows() if r["dataset"] == "w1a")), ["003-3"]), form)
+    plain = render(layout.draw(cells_of(*(r for r in rows() if r["dataset"] == "w1a"))), form)
     assert "made here" not in plain
 
 
@@ -49,9 +51,9 @@ def test_pictures_mark_and_explain_them() -> None:
 
 
 def test_tests_leave_them_out_and_say_so() -> None:
-    compared = compare_methods(cells_of(*rows()), list(METHODS), "time")
-    assert compared.friedman.n == 2
-    assert compared.left_out == dict.fromkeys(("w2a-drawn", "w3a-drawn"), "made here, no published data set")
+    values, left_out = method_matrix(cells_of(*rows()), measure("time"), METHODS)
+    assert len(values) == 2
+    assert left_out == dict.fromkeys(("w2a-drawn", "w3a-drawn"), "made here, no published data set")
 
 
 def test_claims_of_growth_count_them_and_others_do_not() -> None:

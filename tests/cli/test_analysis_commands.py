@@ -93,6 +93,22 @@ def test_stats_sets_003s_tables_beside_ours(folder):
     assert run("stats", "--published", "003", "--table", "5").exit_code == 0
 
 
+def test_stats_of_data_sets_that_agree_or_of_one_say_what_is_not_defined(tmp_path):
+    rows = [
+        row(dataset=d, method=m, train_seconds=t)
+        for d in "ab"
+        for m, t in (("cvm", 3), ("fw", 2), ("mfw", 1))
+    ]
+    agreed = run("stats", write(tmp_path / "two", rows)).stdout
+    assert "F is not defined: all data sets rank the methods alike" in " ".join(agreed.split())
+    assert "  inf" not in agreed
+    one = run("stats", write(tmp_path / "one", rows[:3]))
+    assert (one.exit_code, one.stdout) == (2, "")
+    assert one.stderr.startswith(
+        "fwsvm: statistical tests compare methods over data sets, and fewer than two have time"
+    )
+
+
 def test_claims_on_results_and_on_printed_numbers_alone(folder):
     ours = run("claims", folder, "--only", "003-web")
     assert ours.exit_code == 0

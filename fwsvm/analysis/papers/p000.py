@@ -125,12 +125,7 @@ DESIGN = Design(
 
 LAYOUTS = {
     f"nanculef-{name}": Layout(
-        f"Nanculef et al. (2014), Figures: {title}",
-        "frandi",
-        METHODS,
-        "rbf",
-        (name,),
-        notes=(ONLY_FIGURES,),
+        f"Nanculef et al. (2014), Figures: {title}", (name,), "frandi", METHODS, "rbf", notes=(ONLY_FIGURES,)
     )
     for name, title in (
         ("accuracy", "test accuracy (%)"),
@@ -142,9 +137,9 @@ LAYOUTS = {
 }
 LAYOUTS["nanculef-quadratic"] = Layout(
     "Nanculef et al. (2014), Figures 10, 11: quadratic kernel, test accuracy (%) and training time (s)",
+    ("accuracy", "time"),
     "frandi",
     METHODS[1:],
     "quadratic",
-    ("accuracy", "time"),
     notes=(ONLY_FIGURES,),
 )

@@ -233,11 +233,10 @@ CLAIMS = claims_of(
 LAYOUTS = {
     f"glasmachers-{number}": Layout(
         f"Glasmachers and Dogan (2013), Table {number}, epsilon {tolerance:g}",
+        ("time", "steps"),
         "glasmachers",
         METHODS,
-        None,
-        ("time", "steps"),
-        tolerance,
+        tolerance=tolerance,
     )
     for number, tolerance in ((2, 0.01), (3, 0.001))
 }

@@ -40,7 +40,7 @@ from fwsvm.analysis.claims.model import (
     per_cent,
     points,
 )
-from fwsvm.analysis.comparisons import Design, Evaluation, conclusions, left_out, p_entry, two_hypotheses
+from fwsvm.analysis.comparisons import Design, Evaluation, conclusions, p_entry, two_hypotheses
 from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.published import METHOD_NAMES
@@ -248,17 +248,17 @@ DESIGN = Design(
 )
 LAYOUTS = {
     f"frandi-{number}": Layout(
-        f"Frandi et al. (2013), Table {number}: {title}", "frandi", methods, kernel, measures
+        f"Frandi et al. (2013), Table {number}: {title}", measures, "frandi", methods, kernel
     )
-    for number, title, methods, kernel, measures in (
-        (2, "test accuracy (%)", METHODS, "rbf", ("accuracy",)),
-        (3, "training time (s)", METHODS, "rbf", ("time",)),
+    for number, title, measures, methods, kernel in (
+        (2, "test accuracy (%)", ("accuracy",), METHODS, "rbf"),
+        (3, "training time (s)", ("time",), METHODS, "rbf"),
         (
             8,
             "quadratic kernel, test accuracy (%) and training time (s)",
+            ("accuracy", "time"),
             METHODS[1:],
             "quadratic",
-            ("accuracy", "time"),
         ),
     )
 }
@@ -269,13 +269,11 @@ TESTS = ("FW vs CVM", "MFW vs CVM", "FW vs MFW", "all three")
 
 def test_tables(evaluation: Evaluation) -> dict[str, Table]:
     """Return Tables 5 and 6 (W and F, and p-values, ours above the printed ones) and 7 of this design's tests."""
-    ours: dict[tuple[str, str], tuple[float, float]] = {
-        (h.measure, " vs ".join(METHOD_NAMES[m] for m in (h.first, h.second))): (test.W, p)
-        for h, test, p, *_ in evaluation.tested
-    }
-    ours |= {(one.measure, "all three"): (one.friedman.F, one.friedman.p_F) for one in evaluation.compared}
+    ours = {(h.measure, " vs ".join(h.pair)): (test.W, p) for h, test, p, _ in evaluation.tested}
+    overall = {name: test for name, test in evaluation.overall.items() if math.isfinite(test.F)}
+    ours |= {(name, "all three"): (test.F, test.p_F) for name, test in overall.items()}
     notes = [
-        f"{one.measure}: ours on {one.friedman.n} data sets, the paper's on 26" for one in evaluation.compared
+        f"{name}: ours on {test.n} data sets, the paper's on 26" for name, test in evaluation.overall.items()
     ]
     found = {}
     for number, what in (("5", "W of Wilcoxon's signed-rank test, F of Friedman's"), ("6", "p-values")):
@@ -286,9 +284,7 @@ def test_tables(evaluation: Evaluation) -> dict[str, Table]:
             both = [ours.get((name.lower(), test), (math.nan, math.nan)) for test in TESTS]
             mine = [p_entry(p) if number == "6" else Entry(f"{round(W, 4):g}", value=W) for W, p in both]
             rows.append(Row((name, "ours"), tuple(e if e.value == e.value else Entry("-") for e in mine)))
-            rows.append(Row(("", "paper"), tuple(map(Entry, printed)), first=False))
+            rows.append(Row(("", "paper"), tuple(map(Entry, printed))))
         title = f"Frandi et al. (2013), Table {number}: {what}"
-        found[number] = Table(
-            title, ("measure", ""), TESTS, tuple(rows), (*notes, *left_out(evaluation), *evaluation.lacking)
-        )
+        found[number] = Table(title, ("measure", ""), TESTS, tuple(rows), (*notes, *evaluation.notes()))
     return found | {"7": conclusions(evaluation, "Frandi et al. (2013), Table 7: conclusions")}

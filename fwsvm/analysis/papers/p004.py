@@ -47,9 +47,8 @@ CLAIMS = claims_of(
 LAYOUTS = {
     "zhang-1": Layout(
         "Zhang and Sen (2024), Table 1: test accuracy (%) and training time (s)",
+        ("accuracy", "time"),
         "zhang",
         METHODS,
-        None,
-        ("accuracy", "time"),
     ),
 }
