@@ -24,9 +24,9 @@ FOLDER = click.Path(path_type=Path, readable=False, file_okay=False)
 FILE_OR_NAME = click.Path(readable=False)
 FIRST_COLUMN = 28  # columns of an option's name, so that the groups are aligned
 
-#: What LIBSVM writes by number or letter.
+#: What LIBSVM writes by number or letter, and scikit-learn by name.
 KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}
-PARAMETERS = {"-d": "degree", "-r": "coef0"}
+PARAMETERS = {"-d": "degree", "-r": "coef0", "--degree": "degree", "--coef0": "coef0"}
 #: Options of svm-train that ours have no alias for, and what to do instead.
 HINTS = {
     "-h": "fwsvm has no shrinking; leave it out",
@@ -85,7 +85,7 @@ class LibsvmCommand(click.Command):
             raise click.UsageError(said, ctx) from None
 
     def _translated(self, args: list[str]) -> list[str]:
-        """Return the arguments with LIBSVM's -b, -d and -r in our words."""
+        """Return the arguments with -b, -d, -r, --degree and --coef0 in our words."""
         known = {name for one in self.params for name in one.opts}
         found: list[str] = []
         left = list(args)
