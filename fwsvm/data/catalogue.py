@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
-from fwsvm.data.dataset import Dataset, LabelledRows, grouped, refuse_one_based
+from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr, grouped, refuse_one_based
 from fwsvm.data.download import FetchOptions
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
@@ -78,22 +78,20 @@ def load(
         whole = splits.join([*parts.values()])
         parts["train"], parts["test"] = splits.split(whole, rule, seed)
         recipe["split"] = {**rule, "seed": seed}
-    train = parts["train"]
-    classes = labels.classes(train.labels if not entry.split else whole.labels)
+    classes = labels.classes((whole if entry.split else parts["train"]).labels)
     if len(classes) != entry.classes:
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
     base = loader.get("zero_based", False) if loader["format"] == "svmlight" else None
-    data = _dataset(entry.name, train, recipe, classes, chosen.name, how, base, notices, test=test)
-    if test is None:
-        data = replace(data, test=parts.get("test"))
-    shapes = _shape_notices(entry, data, lacking=bool(lacking))
-    said_of_test = f"The test rows of {entry.name} are not available, so there is no test accuracy."
-    return replace(
-        data,
-        notices=(*data.notices, *shapes),
-        lacking=said_of_test if lacking else "",
+    said = f"The test rows of {entry.name} are not available, so there is no test accuracy."
+    data = Dataset(
+        *(entry.name, parts["train"], parts.get("test"), classes, "", chosen.name, how),
+        notices=tuple(notices),
+        lacking=said if lacking else "",
         first_use=got.first_use,
+        zero_based=base,
     )
+    data = _finished(data, recipe, test)
+    return replace(data, notices=(*data.notices, *_shape_notices(entry, data, lacking=bool(lacking))))
 
 
 def load_path(
@@ -109,32 +107,19 @@ def load_path(
     base, how = train.zero_based, scale or "none"
     loader |= {} if base is None else {"zero_based": base}
     recipe = {"loader": loader, "train": [sha256], **({} if how == "none" else {"scaling": how})}
-    classes = labels.classes(train.labels)
-    return _dataset(str(path), train, recipe, classes, str(path), how, base, notices, test=test, label=label)
+    classes, name = labels.classes(train.labels), str(path)
+    data = Dataset(name, train, None, classes, "", name, how, notices=notices, zero_based=base)
+    return _finished(data, recipe, test, label)
 
 
-def _dataset(
-    name: str,
-    train: LabelledRows,
-    recipe: dict[str, Any],
-    classes: tuple[str, ...],
-    source: str,
-    how: str,
-    base: bool | None,
-    notices: Iterable[str],
-    *,
-    test: Path | None,
-    label: str | None = None,
-) -> Dataset:
-    """Return a data set whose test rows, if there is a file of such, are of that file."""
-    held_out = None
+def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: str | None = None) -> Dataset:
+    """Return a data set with the test rows of a file, if one is given, and with the digest of its recipe."""
     if test is not None:
-        loader = loader_of(test, zero_based=base, label=label, columns=train.feature_names)
-        held_out, sha256, more = read_test(test, loader, train.features, classes)
-        recipe["test"] = [sha256]
-        notices = (*notices, *more)
-    digest, said = fingerprint_of(recipe), tuple(notices)
-    return Dataset(name, train, held_out, classes, digest, source, how, notices=said, zero_based=base)
+        columns = data.train.feature_names
+        loader = loader_of(test, zero_based=data.zero_based, label=label, columns=columns)
+        held_out, sha256, more = read_test(test, loader, data.train.features, data.classes)
+        data, recipe["test"] = replace(data, test=held_out, notices=(*data.notices, *more)), [sha256]
+    return replace(data, fingerprint=fingerprint_of(recipe))
 
 
 def fingerprint_of(recipe: Mapping[str, Any]) -> str:
@@ -148,20 +133,17 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
     Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
     """
     X, missing = table.X, features - table.features
-    if missing > 0:
-        if isinstance(X, csr_array):
-            X = csr_array((X.data, X.indices, X.indptr), (table.rows, features))
-        else:
-            X = np.pad(X, ((0, 0), (0, missing)))
-        return replace(table, X=X), ()
-    if missing == 0:
+    if not missing:
         return table, ()
     if isinstance(X, csr_array):
-        lost, kept = np.count_nonzero(X.indices >= features), csr_array(X[:, :features])
+        lost = np.count_nonzero(X.indices >= features)
+        X = canonical_csr(X.data, X.indices, X.indptr, max(features, table.features))
+        X.resize((table.rows, features))
     else:
-        lost, kept = np.count_nonzero(X[:, features:]), np.ascontiguousarray(X[:, :features])
+        lost = np.count_nonzero(X[:, features:])
+        X = np.ascontiguousarray(np.pad(X[:, :features], ((0, 0), (0, max(0, missing)))))
     said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-    return replace(table, X=kept), (said,)
+    return replace(table, X=X), (said,) if missing < 0 else ()
 
 
 def read_test(

@@ -127,8 +127,8 @@ def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None,
         return table
     group_of = {raw: group for group, members in grouping.items() for raw in members}
     found, where = np.unique(table.labels, return_inverse=True)
-    if unknown := [raw for raw in found.tolist() if raw not in group_of]:
-        raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
-    groups = np.array([group_of[raw] for raw in found.tolist()])
-    is_numeric = np.issubdtype(groups.dtype, np.number)
-    return LabelledRows(table.X, (groups.astype(np.float64) if is_numeric else groups)[where])
+    try:
+        groups = np.array([group_of[raw] for raw in found.tolist()])
+    except KeyError as unknown:
+        raise DataError(f"{name}: label {unknown} belongs to no class of the lock's grouping") from None
+    return LabelledRows(table.X, (groups.astype(np.float64) if groups.dtype.kind in "iuf" else groups)[where])

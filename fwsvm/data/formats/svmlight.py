@@ -327,18 +327,14 @@ def _entry_fault(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:
     token = _token(text, at)
     if token.endswith(b":"):  # blanks may follow the colon
         token += _token(text, at + len(token))
-    shown, largest = _shown(token), MAX_FEATURES - zero_based
     index, colon, value = token.partition(b":")
-    place = int(index) if index.isdigit() and len(index) <= INDEX_DIGITS else MAX_FEATURES + 1
+    shown, least, largest = _shown(token), int(not zero_based), MAX_FEATURES - zero_based
     if not colon:
         return f"'{shown}' is not index:value"
-    if not index.isdigit():
-        return f"index of '{shown}' is not a whole number of digits alone"
-    if not (place or zero_based):
-        other = "--zero-based reads files that start at 0, --kernel precomputed those of kernel values"
-        return f"index 0 in '{shown}', but indices start at 1 ({other})"
-    if place > largest:
-        return f"index of '{shown}' is larger than {largest}"
+    if not index.isdigit() or len(index) > INDEX_DIGITS or not least <= int(index) <= largest:
+        zero = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
+        hint = zero if index == b"0" else ""
+        return f"index of '{shown}' is not a whole number from {least} to {largest}{hint}"
     if number(value.decode("latin-1")) is None:
         return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
     before = text[:at].tobytes().rpartition(b"\n")[2].split()
