@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm._mapped import all_finite, blocks, in_memory, is_mapped
+from fwsvm._mapped import all_finite, is_mapped
 from fwsvm.data import inputs
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -206,7 +206,7 @@ def predict(
 
 
 def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
-    """Yield the rows to predict, large files and mapped rows to be scaled in pieces."""
+    """Yield the rows to predict, mapped rows to be scaled in pieces."""
     precomputed = takes_kernel_values(model)
     if isinstance(data, str | Path):
         base = (
@@ -214,10 +214,6 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
             if precomputed
             else {"zero_based": model.zero_based, "features": model.features}
         )
-        pieces = None if precomputed else inputs.unseen_pieces(data, **base)
-        if pieces is not None:
-            yield from (table for table, _ in pieces)
-            return
         table = inputs.unseen_rows(data, **base, feature_names=model.feature_names).table
     elif isinstance(data, Dataset | LabelledRows):
         table = inputs.rows_of(data) if isinstance(data, Dataset) else data
@@ -229,11 +225,7 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
         elif not sparse.issparse(rows):
             refuse_other_width(rows, model.features)
         table = LabelledRows(rows, np.empty(0), feature_names=column_names(data))
-    if model.ranges is not None and is_mapped(table.X):
-        for part in blocks(table.X):
-            yield replace(table, X=in_memory(table.X, part), labels=table.labels[part])
-    else:
-        yield table
+    yield from inputs.parts_of(table) if model.ranges is not None else [table]
 
 
 def save(path: str | Path, model: Model | Result) -> None:

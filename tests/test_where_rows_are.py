@@ -18,7 +18,7 @@ from scipy import sparse
 from fwsvm import _mapped, data
 from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
-from fwsvm.data import formats, parsed_copies, partitions
+from fwsvm.data import inputs, parsed_copies, partitions
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, text_files
 from fwsvm.distributed import fit as on_cluster
@@ -43,7 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_mapped, "LARGE", 1)
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
-    monkeypatch.setattr(formats, "STREAMED_FROM", 1)
+    monkeypatch.setattr(inputs, "COPIED_FROM", 1)
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray]:

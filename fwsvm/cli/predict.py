@@ -103,10 +103,8 @@ def predict(
                 scheduler, machine, data, decision=decision, probability=probability, zero_based=zero_based
             )
         else:
-            pieces = None
-            if not given:  # of a large file: reading and predicting take turns
-                pieces = inputs.unseen_pieces(data, zero_based=zero_based, features=expected)
-            pieces = pieces or iter([_load(data, machine, model, expected, label, zero_based=zero_based)])
+            table, notices = _load(data, machine, model, expected, label, zero_based=zero_based)
+            pieces = ((part, notices) for part in inputs.parts_of(table))
             predicted = prediction.predict_pieces(
                 machine, pieces, data, usable_threads(), probability=probability, decision=decision
             )

@@ -3,21 +3,21 @@
 Rows are not scaled: a model scales the rows that it predicts by its training ranges.
 """
 
-import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm._mapped import blocks
+from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
 
-Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
+COPIED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction makes a parsed copy
 
 
 def read_rows(
@@ -90,7 +90,10 @@ def unseen_rows(
     path = Path(name_or_path)
     if path.exists():
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=True)
-        table, notices = formats.read_path(path, loader, unlabelled=True)
+        if loader["format"] == "svmlight" and path.is_file() and path.stat().st_size >= COPIED_FROM:
+            table, _, notices = formats.read(path, {**loader, "unlabelled": True})
+        else:
+            table, notices = formats.read_path(path, loader, unlabelled=True)
         if features is not None:
             refuse_one_based(path, table, features)
         return UnseenRows(table, notices)
@@ -102,25 +105,13 @@ def unseen_rows(
     return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
-def unseen_pieces(
-    name_or_path: str | Path, *, zero_based: bool | None = None, features: int | None = None
-) -> Pieces | None:
-    """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
-
-    With each come notices. ``features`` is as of `unseen_rows`; the first rows tell.
-
-    Raises
-    ------
-    DataError
-        As of `unseen_rows`, where the iterator comes to it.
-    """
-    path = Path(name_or_path)
-    pieces = formats.in_pieces(path, zero_based=zero_based) if path.is_file() else None
-    if pieces is None or features is None:
-        return pieces
-    first = next(pieces)
-    refuse_one_based(path, first[0], features)
-    return itertools.chain([first], pieces)
+def parts_of(table: LabelledRows) -> Iterator[LabelledRows]:
+    """Yield the rows in memory: all at once, or of mapped ones some at a time."""
+    if not is_mapped(table.X):
+        yield table
+        return
+    for some in blocks(table.X):
+        yield replace(table, X=in_memory(table.X, some), labels=table.labels[some])
 
 
 def rows_of(found: Dataset) -> LabelledRows:

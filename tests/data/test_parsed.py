@@ -111,13 +111,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     assert formats.read(path, loader_of(path))[0].rows == 61
 
 
-def test_rows_to_predict_come_in_pieces_with_or_without_labels(tmp_path: Path) -> None:
+def test_rows_to_predict_are_all_with_or_all_without_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text("1:2 2:1\n" * 40)
-    tables = [table for table, _ in svmlight.tables(path, None)]
-    assert len(tables) > 1
-    assert sum(table.rows for table in tables) == 40
-    assert all(np.isnan(table.labels).all() for table in tables)
+    assert np.isnan(svmlight.read(path, unlabelled=True)[0].labels).all()
     path.write_text("1:2 2:1\n" * 40 + "1 1:2\n" * 40)
     with pytest.raises(DataError, match="the row has a label, but rows above have none"):
         svmlight.read(path, unlabelled=True)

@@ -1,11 +1,10 @@
 """Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fwsvm import _mapped
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import npy, svmlight, tables
@@ -13,7 +12,6 @@ from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.errors import DataError, UsageError
 from fwsvm.files.folders import file_digest, parsed_folder
 
-STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
 READERS: dict[str, Callable[..., Parsed]] = {
     "svmlight": svmlight.read,
     "csv": tables.read,
@@ -104,14 +102,6 @@ def read(
         table, notices = parsed(None)
         notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}")
     return table, sha256, notices
-
-
-def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed] | None:
-    """Return the rows of a large file, with or without labels, some at a time, and notices; None of a small one."""
-    found, size = loader_of(path, unlabelled=True)["format"], path.stat().st_size
-    if found == "npy" and size >= _mapped.LARGE:
-        return npy.pieces(path)
-    return svmlight.tables(path, zero_based) if found == "svmlight" and size >= STREAMED_FROM else None
 
 
 def read_path(

@@ -4,13 +4,12 @@ Large arrays are mapped, not read, so they may be more than memory; float32 rows
 copy is made: the file is one.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from fwsvm import _mapped
-from fwsvm._mapped import all_finite, blocks
+from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import objection
 from fwsvm.errors import DataError
@@ -29,23 +28,6 @@ def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[s
     DataError
         A file that is missing, cut off or no ``.npy`` file, or arrays that are no rows and labels.
     """
-    table = _mapped_table(path, unlabelled=unlabelled)
-    for some in blocks(table.X):
-        _refuse(path, table.X[some])
-    return table, ()
-
-
-def pieces(path: Path) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
-    """Yield the rows of a large file, with or without labels, some at a time, and notices; errors as of `read`."""
-    whole = _mapped_table(path, unlabelled=True)
-    for some in blocks(whole.X):
-        rows = np.asarray(_mapped.in_memory(whole.X, some))
-        _refuse(path, rows)
-        yield LabelledRows(rows, whole.labels[some]), ()
-
-
-def _mapped_table(path: Path, *, unlabelled: bool) -> LabelledRows:
-    """Return the rows, mapped where the file is large, and labels; the rows' values may be no finite numbers."""
     X, beside = _array(path), labels_path(path)
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.size:
         raise DataError(
@@ -73,13 +55,9 @@ def _mapped_table(path: Path, *, unlabelled: bool) -> LabelledRows:
             f"{path}: so large an array must be of float32 or float64 in C order, since it is not copied; "
             "write it with numpy.save(file, numpy.ascontiguousarray(X, numpy.float32))"
         )
-    return LabelledRows(X, labels)
-
-
-def _refuse(path: Path, rows: np.ndarray) -> None:
-    """Refuse rows of a file, with `DataError`, where a value is no finite number."""
-    if not all_finite(rows):
+    if not all_finite(X):
         raise DataError(f"{path}: a value is not a finite number")
+    return LabelledRows(X, labels), ()
 
 
 def _array(path: Path) -> np.ndarray:

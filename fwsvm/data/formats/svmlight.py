@@ -30,7 +30,7 @@ from fwsvm.data.formats.text_files import FormatError, lines_of, open_text
 from fwsvm.data.labels import Labels, number, objection, of_names
 from fwsvm.errors import clipped
 
-__all__ = ["parse", "problems", "read", "tables", "write"]
+__all__ = ["parse", "problems", "read", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
@@ -245,19 +245,6 @@ def parse(
     """Return the rows of a part of a file, which so many ``lines`` precede. Errors are those of `read`."""
     reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled, lines=lines)
     return reader.collect(io.BytesIO(text), len(text))
-
-
-def tables(path: Path, zero_based: bool | None) -> Iterator[Table]:
-    """Yield the rows of each piece of a file, with or without labels, and notices about the file up to its end.
-
-    Each has as many columns as its own largest index. Errors are those of `read`.
-    """
-    with open_text(path) as stream:
-        found = _Reader(path, zero_based=zero_based, unlabelled=True)
-        for some in found.pieces(stream):
-            X = canonical_csr(some.data.copy(), some.indices.copy(), some.indptr.copy(), some.shape[1])
-            labels = found.labels(some.codes, X.shape[0])
-            yield LabelledRows(X, labels, zero_based=found.zero_based), found.notices()
 
 
 def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[int, str]]:
