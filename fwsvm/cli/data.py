@@ -66,25 +66,23 @@ def _shape(entry: "Entry") -> tuple[int | None, int | None]:
         if source.generate:
             made = parse_spec(source.generate)
             return made.rows, made.test
-        if not all(file.rows for file in source.files):
-            continue
         train, test = (sum(file.rows or 0 for file in files) for files in (source.train, source.test))
-        if entry.split is None:
+        if entry.split is not None:
+            whole = train + test
+            train = entry.split.train_rows or whole - math.ceil((entry.split.test_fraction or 0) * whole)
+            test = whole - train
+        if all(file.rows for file in source.files):
             return train, test
-        drawn = entry.split.train_rows
-        drawn = drawn or train + test - math.ceil((entry.split.test_fraction or 0) * (train + test))
-        return drawn, train + test - drawn
-    no_test = 0 if entry.split is None and not entry.sources[0].test else None
+    no_test = None if entry.split or entry.sources[0].test else 0
     return (entry.published[0].m, entry.published[0].t or no_test) if entry.published else (None, no_test)
 
 
 def _state(source: "DataSource", file: "RawFile") -> str:
     """Return the state of a file, without reading it."""
-    if (file.pinned or file.parents) and source.path(file).is_file():
+    is_sure = file.pinned or file.parents
+    if is_sure and source.path(file).is_file():
         return "ready"
-    if not (file.urls or file.parents):
-        return "by hand"
-    return "fetch" if file.pinned or file.parents else "trust"
+    return "by hand" if not (file.urls or file.parents) else "fetch" if is_sure else "trust"
 
 
 @click.group()
@@ -104,15 +102,15 @@ def list_() -> None:
     rows += [[_cell(record[name]) for name in COLUMNS] for record in records]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:  # numbers to the right
-        numbers = [f"{text:>{width}}" for text, width in zip(row[1:5], widths[1:5], strict=True)]
-        click.echo("  ".join([f"{row[0]:{widths[0]}}", *numbers, f"{row[5]:{widths[5]}}", row[6]]).rstrip())
+        cells = zip(row, "<>>>><<", widths, strict=True)
+        click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
     click.echo()
     for state in sorted({record["state"] for record in records}):
         click.echo(f"{state + ':':9}{STATES[state]}")
 
 
 def _cell(value: Any) -> str:
-    return "?" if value is None else "-" if value == 0 else f"{value:,}" if isinstance(value, int) else value
+    return value if isinstance(value, str) else "?" if value is None else f"{value:,}" if value else "-"
 
 
 @data.command()
@@ -146,26 +144,24 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
 
     if not names:
         raise UsageError("name the data sets to fetch")
-    failed = 0
+    failed: list[DataError] = []
     for entry in find_entries(*names):
         try:
             with Display() as display:
                 got = obtain(entry, source, fetch_options(display, offline=offline))
         except DataError as error:
-            if len(names) == 1:
-                raise
-            failed += 1
-            tell([error])
+            failed.append(error)
             continue
         tell(got.notices)
-        if got.source.generate:
-            click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
-            continue
         size = sum(path.stat().st_size for path, _ in got.files.values())
-        files = counted(len(got.files), "file")
-        click.echo(f"{entry.name}: {files}, {size:,} bytes, source {got.source.name}, verified")
+        said = f"{counted(len(got.files), 'file')}, {size:,} bytes, source {got.source.name}, verified"
+        made = "generated when it is used, nothing to fetch"
+        click.echo(f"{entry.name}: {made if got.source.generate else said}")
+    if failed and len(names) > 1:
+        tell(failed)
+        raise DataError(f"{len(failed)} of {len(names)} data sets are not available")
     if failed:
-        raise DataError(f"{failed} of {len(names)} data sets are not available")
+        raise failed[0]
 
 
 @data.command()
@@ -282,6 +278,5 @@ def remove(name: str) -> None:
     from fwsvm.data import lockfile, recording
 
     is_entry, pins = recording.remove(name)
-    what = ["the entry"] if is_entry else []
-    what += [f"the digests of {counted(pins, 'file')}"] if pins else []
+    what = ["the entry"] * is_entry + [f"the digests of {counted(pins, 'file')}"] * bool(pins)
     click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")

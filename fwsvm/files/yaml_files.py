@@ -9,15 +9,6 @@ import yaml
 from fwsvm.errors import FwsvmError, UsageError
 
 MAX_BYTES = 1 << 20
-#: What to do about errors of PyYAML's that have these words.
-REMEDIES = {
-    "start any token": "put the value in quotes, and indent with spaces, not tabs",
-    "expected ',' or": "is a bracket before this not closed?",
-    "node content": "is a bracket before this not closed?",
-    "unexpected end of stream": "is a quote before this not closed?",
-    "expected key": "keys of a mapping begin in one column; is this one indented otherwise?",
-    "mapping values are not allowed": "keys begin in one column, and a value with a colon stands in quotes",
-}
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -86,8 +77,7 @@ def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) 
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
-        remedy = next((f"; {remedy}" for words, remedy in REMEDIES.items() if words in said), "")
-        raise error(f"{name}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}{remedy}") from None
+        raise error(f"{name}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}") from None
     except (RecursionError, ValueError) as wrong:  # nested too deeply, or a scalar that is not of its type
         raise error(f"{name}: not YAML: {wrong}") from None
 

@@ -255,22 +255,20 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
     empty, before = True, 0
     with open_text(path) as stream:
         for text in lines_of(stream):
-            piece = text.tobytes()
-            zero_based = looks_zero_based(piece) if zero_based is None else zero_based
-            try:
-                parse(path, piece, zero_based=zero_based)
-                empty = False
-            except FormatError:
-                for line, content in enumerate(piece.split(b"\n")[:-1], before):
-                    try:
-                        parse(path, content, zero_based=zero_based, lines=line)
-                        empty = False
-                    except NoRowsError:
-                        pass
-                    except FormatError as error:
-                        empty = False
-                        yield error.line, error.why
-            before += piece.count(b"\n")
+            lines = text.tobytes().split(b"\n")
+            zero_based = looks_zero_based(text.tobytes()) if zero_based is None else zero_based
+            is_wrong = True
+            while is_wrong:  # without the lines that were refused
+                is_wrong = False
+                try:
+                    parse(path, b"\n".join(lines), zero_based=zero_based, lines=before)
+                    empty = False
+                except NoRowsError:
+                    pass
+                except FormatError as error:
+                    yield error.line, error.why
+                    is_wrong, empty, lines[error.line - before - 1] = True, False, b"#"
+            before += len(lines) - 1
     if empty:
         yield 1, "the file has no rows"
 
