@@ -108,7 +108,6 @@ def test_help_imports_the_commands_and_next_to_nothing_else():
         "fwsvm.exit_codes",
         "fwsvm.phases",
         "fwsvm.plugins",
-        "fwsvm.promises",
         "fwsvm.settings",
         "fwsvm.status",
         "fwsvm.numerics",

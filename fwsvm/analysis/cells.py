@@ -9,12 +9,11 @@ import shlex
 import numpy as np
 import pandas as pd
 
-from fwsvm import promises
 from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named, plain
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError, listed, shortened
-from fwsvm.status import SEVERITY
+from fwsvm.status import FIRST_USE, SEVERITY, in_short, is_finite
 
 #: Several values of C for what is alike in these are a sweep.
 SWEPT_PROBLEM = ["experiment", "profile", "dataset", "method", "kernel", "tolerance"]
@@ -27,7 +26,7 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     ``sigma2`` (mean), ``chosen`` (what ``auto`` came to, if always the same), ``used`` (finished runs that are
     averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a run short, so its time is a lower
     bound), ``minimised`` (the primal, or R on the simplex), ``finite`` (all numbers
-    are), ``void`` (in words, why the results promise little, see `fwsvm.promises`), ``first_use`` (the data file has
+    are), ``void`` (in words, why the results promise little, see `fwsvm.status`), ``first_use`` (the data file has
     no published checksum). Of a run of several subproblems that was cut short only the costs count, since it has no
     model for the remaining subproblems.
     """
@@ -49,11 +48,11 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     counts = rows["status"].groupby(cell).value_counts().unstack(fill_value=0)
     present = [str(status) for status in SEVERITY if status in counts]  # the worst first
     counts = counts[present]
-    finite = ~done | np.array([*map(promises.is_finite, rows["objective"], rows["flags"])])
+    finite = ~done | np.array([*map(is_finite, rows["objective"], rows["flags"])])
     known = done & rows["objective"].notna()
     primal = (rows["objective"] == rows["primal"])[known].groupby(cell).all()
     by_rule = rows[rows["status"].isin(["converged", "sampled_stop"])].groupby(cell)
-    void = {place: promises.in_short([*some["relative_gap"]], [*some["flags"]]) for place, some in by_rule}
+    void = {place: in_short([*some["relative_gap"]], [*some["flags"]]) for place, some in by_rule}
     whole = (done & ~in_part).groupby(cell).sum()
     chosen = rows["chosen"].groupby(cell).agg(lambda some: some.iloc[0] if some.nunique() == 1 else "")
     cells = pd.concat([cells, means, deviations.add_suffix("_sd"), sizes], axis=1).assign(
@@ -70,7 +69,7 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
         minimised=primal.map({True: "primal", False: "R"}).reindex(cells.index, fill_value=""),
         finite=finite.groupby(cell).all(),
         void=pd.Series(void, dtype=object).reindex(cells.index, fill_value=""),
-        first_use=rows["flags"].str.contains(promises.FIRST_USE).groupby(cell).any(),
+        first_use=rows["flags"].str.contains(FIRST_USE).groupby(cell).any(),
     )
     return with_short_method_names(cells)
 

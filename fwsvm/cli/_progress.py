@@ -19,9 +19,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 from rich.text import Text
 
-from fwsvm import phases, promises
+from fwsvm import phases
 from fwsvm.cli._lines import is_quiet, note
 from fwsvm.phases import Phase
+from fwsvm.status import ending
 
 if TYPE_CHECKING:
     from fwsvm.data.download import FetchOptions
@@ -183,7 +184,7 @@ class RunsDisplay(Display):
         if self._has_bars:
             return
         row = record.row
-        said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
+        said = [ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
         if row.get("test_accuracy") is not None:
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:

@@ -170,9 +170,8 @@ def _print_problem(
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times; any end but the best is told on stderr."""
-    from fwsvm.promises import ending
     from fwsvm.results.schemas import method_label
-    from fwsvm.status import Status
+    from fwsvm.status import Status, ending
 
     how = ending(result.status, row["stop"], result.relative_gap)
     in_all = worst = ""

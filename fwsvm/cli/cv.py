@@ -17,9 +17,8 @@ from fwsvm.cli._options import (
     run_options,
     settings_from,
 )
-from fwsvm.promises import ending
 from fwsvm.settings import DATA, with_options
-from fwsvm.status import Status
+from fwsvm.status import Status, ending
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cross_validation import Fold

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import fwsvm
-from fwsvm import promises
 from fwsvm._memory import ran_out
 from fwsvm.data.dataset import Dataset
 from fwsvm.errors import FwsvmError
@@ -25,6 +24,7 @@ from fwsvm.solvers import Settings, method
 from fwsvm.solvers.protocols import OPTIONS, PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.result import Result
+from fwsvm.status import FIRST_USE, TRAINED_ON_SAMPLE, gap_flags
 
 Row = dict[str, Any]
 #: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
@@ -87,7 +87,7 @@ def data_columns(data: Dataset) -> Row:
         "classes": len(data.classes),
         "load_seconds": data.load_seconds,
         "source": data.source,
-        "flags": promises.FIRST_USE if data.first_use else None,
+        "flags": FIRST_USE if data.first_use else None,
     }
 
 
@@ -129,8 +129,8 @@ def row(result: Result | None = None, **more: Any) -> Row:
     values |= known_columns(result.settings) | {name: getattr(result, name) for name in OF_RESULT}
     values |= {"status": str(result.status)} | more
     numbers = result.objective, result.gap, result.relative_gap, result.gap_kind
-    flags = [*(values["flags"] or "").split(), *(promises.gap_flags(*numbers) if result.status.done else [])]
-    flags += [*result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
+    flags = [*(values["flags"] or "").split(), *(gap_flags(*numbers) if result.status.done else [])]
+    flags += [*result.flags, *([TRAINED_ON_SAMPLE] if result.sample is not None else [])]
     return values | {"flags": " ".join(flags) or None}
 
 

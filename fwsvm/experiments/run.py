@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fwsvm import promises
 from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -35,6 +34,7 @@ from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import TracePoint
+from fwsvm.status import BELOW_MAJORITY, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cluster_training import RemoteRows
@@ -189,7 +189,7 @@ def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple
         try:
             found = measures[which](result)
         except UNMEASURED as error:
-            flag = promises.TEST_UNMEASURED if which == "test" else promises.TRAIN_UNMEASURED
+            flag = TEST_UNMEASURED if which == "test" else TRAIN_UNMEASURED
             result = unmeasured(result, f"The {which} accuracy", error, flag)
             continue
         except KeyboardInterrupt:
@@ -201,8 +201,8 @@ def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple
             known |= {"test_accuracy": found, "predict_seconds": time.perf_counter() - begun}
             continue
         known["train_accuracy"] = found
-        if note := promises.accuracy_warning(found, rows.counts.tolist()):
-            flags = (*result.flags, promises.BELOW_MAJORITY)
+        if note := accuracy_warning(found, rows.counts.tolist()):
+            flags = (*result.flags, BELOW_MAJORITY)
             result = replace(result, message=f"{result.message} {note}", flags=flags)
     return result, known | ({"message": f"{result.message} {rows.lacking}"} if rows.lacking else {})
 
@@ -336,8 +336,7 @@ def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row
             accuracies = [{"test_accuracy": each, "predict_seconds": seconds} for each in right]
         except UNMEASURED as error:
             certified = [
-                unmeasured(result, "The test accuracy", error, promises.TEST_UNMEASURED)
-                for result in certified
+                unmeasured(result, "The test accuracy", error, TEST_UNMEASURED) for result in certified
             ]
     for (place, _, known), result, more in zip(waiting, certified, accuracies, strict=True):
         yield ChainRun(place, result, known | more)

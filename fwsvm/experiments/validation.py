@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fwsvm import promises
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import evenly_spaced, fold, holdout, take
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import Selection, ValidationRule
-from fwsvm.status import Status
+from fwsvm.status import Status, is_finite
 
 if TYPE_CHECKING:
     from fwsvm.experiments.plan import Cell
@@ -157,4 +156,4 @@ def _accuracy(row: Mapping[str, str]) -> float | None:
     if not Status(row["status"]).done:
         return None
     accuracy, objective = (float(row.get(name) or "nan") for name in ("test_accuracy", "objective"))
-    return accuracy if 0.0 <= accuracy <= 1.0 and promises.is_finite(objective, row["flags"]) else None
+    return accuracy if 0.0 <= accuracy <= 1.0 and is_finite(objective, row["flags"]) else None

@@ -8,17 +8,25 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fwsvm import promises
-from fwsvm.status import Status
+from fwsvm.status import (
+    BELOW_MAJORITY,
+    NOT_FINITE,
+    NOT_FINITE_FLAG,
+    TEST_UNMEASURED,
+    TRAIN_UNMEASURED,
+    TRAINED_ON_SAMPLE,
+    Status,
+    gap_flags,
+)
 
 #: Options that had no column of their own, and stood among the parameters where they told two methods apart.
 _OWN_COLUMNS = ("protocol", "time_limit", "max_iterations")
 #: What the message of a row said of it before there were flags.
 _SAID = {
-    promises.NOT_FINITE: promises.NOT_FINITE_FLAG,
-    "of its training rows, fewer than the": promises.BELOW_MAJORITY,
-    "The training accuracy could not be computed:": promises.TRAIN_UNMEASURED,
-    "The test accuracy could not be computed:": promises.TEST_UNMEASURED,
+    NOT_FINITE: NOT_FINITE_FLAG,
+    "of its training rows, fewer than the": BELOW_MAJORITY,
+    "The training accuracy could not be computed:": TRAIN_UNMEASURED,
+    "The test accuracy could not be computed:": TEST_UNMEASURED,
 }
 
 
@@ -70,6 +78,6 @@ def _value(key: str, text: str) -> Any:
 def _flags(row: Mapping[str, str], chosen: str) -> list[str]:
     objective, gap, relative = (float(row.get(name) or 0.0) for name in ("objective", "gap", "relative_gap"))
     done = row.get("status") in set(Status) and Status(row["status"]).done
-    found = promises.gap_flags(objective, gap, relative, row.get("gap_kind", "")) if done else []
+    found = gap_flags(objective, gap, relative, row.get("gap_kind", "")) if done else []
     found += [flag for said, flag in _SAID.items() if said in row.get("message", "") and flag not in found]
-    return [*found, *([promises.TRAINED_ON_SAMPLE] if "sample of" in chosen else [])]
+    return [*found, *([TRAINED_ON_SAMPLE] if "sample of" in chosen else [])]

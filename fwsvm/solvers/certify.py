@@ -9,11 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from fwsvm import promises
 from fwsvm.problems.binary import Binary, Machine
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
-from fwsvm.status import Status
+from fwsvm.status import Status, ending, gap_warning
 
 Some = TypeVar("Some", bound=Iterate)
 
@@ -101,10 +100,10 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
 
 def message(status: Status, stop: str, total: Outcome, unreached: str = "") -> str:
     """Return the status in a sentence with its particulars: what was not reached, estimated, or is worth little."""
-    how = promises.ending(status, stop, total.relative_gap)
+    how = ending(status, stop, total.relative_gap)
     said = [status.sentence if how == status else f"{how[0].upper()}{how[1:]}.", unreached]
     if math.isfinite(total.gap_error):
         what = "Objective and gap are" if total.gap_kind == "estimate" else "The objective is"
         said.append(f"{what} estimated from samples of the rows, standard error {total.gap_error:.3g}.")
-    said.append(promises.gap_warning(status, total.objective, total.gap, total.relative_gap, total.gap_kind))
+    said.append(gap_warning(status, total.objective, total.gap, total.relative_gap, total.gap_kind))
     return " ".join(filter(None, said))

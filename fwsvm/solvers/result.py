@@ -74,7 +74,7 @@ class Result:
     chosen : str
         The methods that ``auto`` chose; empty for any other.
     flags : tuple of str
-        What a program must know besides the numbers (`fwsvm.promises`), found when accuracies were measured.
+        What a program must know besides the numbers (`fwsvm.status`), found when accuracies were measured.
     support : ndarray of int, shape (s,), or None
         Numbers of the support vectors among the training rows, in the model's order; None for linear models and those
         of a sample.

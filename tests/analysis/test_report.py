@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm import promises
+from fwsvm.status import FIRST_USE
 from tests.analysis.folders import like_paper, row, write
 from tests.cli.running import done
 
@@ -42,7 +42,7 @@ class Page(html.parser.HTMLParser):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return results like 003's on a few data sets, one of them with a hostile name, of first use and weak."""
     rows = [r for r in like_paper("003", repetitions=2) if r["dataset"] in {"w1a", "w2a", "w3a", "usps"}]
-    hostile = {"dataset": "<script>alert(1)</script>", "experiment": "like-003", "flags": promises.FIRST_USE}
+    hostile = {"dataset": "<script>alert(1)</script>", "experiment": "like-003", "flags": FIRST_USE}
     rows += [row(**hostile, method=m, relative_gap=3) for m in ("cvm", "fw", "mfw")]
     rows += [row(dataset="mnist", method="fw", experiment="like-003", status="error", message="<b>no",
                  train_seconds="", test_accuracy="")]  # fmt: skip

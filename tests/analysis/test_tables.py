@@ -5,7 +5,6 @@ import io
 
 import pytest
 
-from fwsvm import promises
 from fwsvm.analysis import measures
 from fwsvm.analysis.comparisons import method_matrix
 from fwsvm.analysis.layouts import fitting_layouts, named_layouts
@@ -13,6 +12,7 @@ from fwsvm.analysis.names import short_names
 from fwsvm.analysis.papers import LAYOUTS
 from fwsvm.analysis.tables import Entry, Row, Table, latex_text, render
 from fwsvm.errors import ResultsError, UsageError
+from fwsvm.status import BELOW_MAJORITY, NOT_FINITE_FLAG
 from tests.analysis.folders import cells_of, row
 
 
@@ -138,7 +138,7 @@ def test_rows_never_look_alike_and_no_name_crowds_out_the_numbers() -> None:
         ("accuracy", {"test_accuracy": (0.843899, 0.843902, 0.8430)}, "fw mfw"),  # printed alike
         ("time", {"train_seconds": (1, 5, 5), "status": ("time_limit", "converged", "converged")}, ""),
         ("time", {"train_seconds": (1, 3, 5), "objective": ("inf", 0.5, 0.5)}, "mfw"),
-        ("time", {"train_seconds": (1, 3, 5), "flags": (promises.NOT_FINITE_FLAG, "", "")}, "mfw"),
+        ("time", {"train_seconds": (1, 3, 5), "flags": (NOT_FINITE_FLAG, "", "")}, "mfw"),
         ("objective", {"objective": (0.5, 800, 0.4), "primal": (900, 800, 901)}, "cvm"),  # mfw has the primal
     ],
 )  # fmt: skip
@@ -162,7 +162,7 @@ def test_objectives_of_two_problems_are_not_tested_against_each_other() -> None:
 def test_what_is_weak_cut_or_incomplete_is_marked_and_explained() -> None:
     weak = cells_of(
         row(dataset="a", method="fw", relative_gap=3.06),
-        row(dataset="a", method="mfw", flags=promises.BELOW_MAJORITY),
+        row(dataset="a", method="mfw", flags=BELOW_MAJORITY),
         row(dataset="a", method="cvm", relative_gap=3.06, status="max_iterations"),
         row(dataset="a", method="swap"),
         row(dataset="a", method="swap", repetition=1, status="error"),

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from fwsvm import promises
 from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import choose
 from fwsvm.solvers import Settings
+from fwsvm.status import NOT_FINITE_FLAG
 
 FACTS = DataInfo(fingerprint="d" * 64, rows=100)
 EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
@@ -83,7 +83,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
     "spoiled",
     [
         {"objective": "inf"},
-        {"flags": promises.NOT_FINITE_FLAG},
+        {"flags": NOT_FINITE_FLAG},
         *({"test_accuracy": text} for text in ("", "nan", "inf", "1.5", "-1")),
     ],
 )

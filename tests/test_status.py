@@ -4,8 +4,18 @@ import math
 
 import pytest
 
-from fwsvm import promises
-from fwsvm.status import SEVERITY, Status, worst
+from fwsvm.status import (
+    BELOW_MAJORITY,
+    NOT_FINITE,
+    SEVERITY,
+    Status,
+    accuracy_warning,
+    ending,
+    gap_flags,
+    gap_warning,
+    in_short,
+    worst,
+)
 
 
 def test_the_order_of_severity_is_that_of_the_conventions():
@@ -19,39 +29,37 @@ def test_the_order_of_severity_is_that_of_the_conventions():
 @pytest.mark.parametrize("gap", [0.11, 3.06, math.inf])
 def test_a_large_relative_gap_is_said(gap):
     far = f"stopped by rule meb, possibly far from the optimum (relative gap {gap:.3g})"
-    assert promises.ending(Status.CONVERGED, "meb", gap) == far
-    assert promises.ending(Status.TIME_LIMIT, "meb", gap) == "time_limit"
+    assert ending(Status.CONVERGED, "meb", gap) == far
+    assert ending(Status.TIME_LIMIT, "meb", gap) == "time_limit"
     said = f"The relative gap is {gap:.3g}: the model may be far from the best one."
-    assert promises.gap_warning(Status.TIME_LIMIT, 1.0, 3.0, gap, "exact") == said
-    assert promises.in_short([0.0, gap], ["", ""]) == f"relative gap {gap:.3g}"
+    assert gap_warning(Status.TIME_LIMIT, 1.0, 3.0, gap, "exact") == said
+    assert in_short([0.0, gap], ["", ""]) == f"relative gap {gap:.3g}"
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.1, math.nan])
 def test_a_small_gap_and_one_that_is_not_known_are_not(gap):
-    assert promises.ending(Status.CONVERGED, "meb", gap) == "converged"
-    assert promises.gap_warning(Status.TIME_LIMIT, 1.0, gap, gap, "none") == ""
-    assert promises.in_short([gap], [""]) == ""
+    assert ending(Status.CONVERGED, "meb", gap) == "converged"
+    assert gap_warning(Status.TIME_LIMIT, 1.0, gap, gap, "none") == ""
+    assert in_short([gap], [""]) == ""
 
 
 @pytest.mark.parametrize(
     ("objective", "gap"), [(math.inf, 1.0), (math.nan, 1.0), (1.0, math.inf), (1.0, math.nan)]
 )
 def test_numbers_that_are_not_finite_are_said_first(objective, gap):
-    said = promises.gap_warning(Status.STALLED, objective, gap, math.inf, "exact")
-    assert said == promises.NOT_FINITE
+    said = gap_warning(Status.STALLED, objective, gap, math.inf, "exact")
+    assert said == NOT_FINITE
     assert (
-        promises.in_short([], [" ".join(promises.gap_flags(objective, gap, math.inf, "exact"))])
+        in_short([], [" ".join(gap_flags(objective, gap, math.inf, "exact"))])
         == "numbers that are not finite"
     )
 
 
 def test_an_accuracy_below_the_larger_class_is_said():
-    said = promises.accuracy_warning(0.488, [512, 488])
+    said = accuracy_warning(0.488, [512, 488])
     assert (
         said == "The model is right on 48.8% of its training rows, fewer than the larger class has (51.2%)."
     )
-    assert promises.in_short([], ["weak_guarantee", promises.BELOW_MAJORITY]).startswith(
-        "fewer training rows"
-    )
-    assert promises.accuracy_warning(0.512, [512, 488]) == ""
-    assert "than the largest class has (50.0%)" in promises.accuracy_warning(0.4, [1, 2, 1])
+    assert in_short([], ["weak_guarantee", BELOW_MAJORITY]).startswith("fewer training rows")
+    assert accuracy_warning(0.512, [512, 488]) == ""
+    assert "than the largest class has (50.0%)" in accuracy_warning(0.4, [1, 2, 1])
