@@ -164,7 +164,7 @@ def pytest_load_initial_conftests() -> None:
 @click.option("--size", default=250, show_default=True, help="Number of mutants, equally many of each group.")
 @click.option("--seed", default=0, show_default=True)
 @click.option(
-    "--seconds", default=600, show_default=True, help="Processor time after which tests count as endless."
+    "--seconds", default=300, show_default=True, help="Processor time after which tests count as endless."
 )
 @click.option("--out", type=Path, default=ROOT / ".cache/mutants.tsv", show_default=True)
 def main(size: int, seed: int, seconds: int, out: Path) -> None:
