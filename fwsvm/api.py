@@ -21,7 +21,8 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError, callers_level
-from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
+from fwsvm.experiments.prediction import PROBABILITY
+from fwsvm.experiments.prediction import predict as predict_rows
 from fwsvm.experiments.probability import train_model
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
@@ -30,12 +31,10 @@ from fwsvm.problems.machines import (
     KernelModel,
     LinearModel,
     refuse_other_width,
-    refuse_undecided,
     scaling_warning,
     takes_kernel_values,
 )
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
-from fwsvm.problems.probability import probabilities
 from fwsvm.settings import MOST_THREADS
 from fwsvm.solvers import Result
 from fwsvm.solvers.loop import Watch
@@ -182,24 +181,17 @@ def predict(
     if isinstance(model, str | Path):
         model = load(model)
     model = model.model if isinstance(model, Result) else model
-    sigmoids = sigmoids_of(model) if probability else None
-    found = []
+    wanted, found = PROBABILITY if probability else "", []
     for table in _tables(model, data):
         # mapped rows are checked as they are decided on: a pass here would read their file twice
         if not is_mapped(table.X) and not all_finite(table.X):
             raise UsageError(NOT_FINITE)
-        ready = scaled_rows(model, table)
-        for notice in ready.notices:
+        part = predict_rows(model, table, threads, wanted=wanted)
+        for notice in part.notices:
             warnings.warn(notice, stacklevel=callers_level())
-        decision = model.decision(ready.X, threads)
-        refuse_undecided(decision)
-        found.append(
-            model.choose(decision)
-            if sigmoids is None
-            else probabilities(decision, sigmoids, len(model.classes))
-        )
+        found.append(part.codes if part.values is None else part.values)
     joined = np.concatenate(found)
-    if sigmoids is not None:
+    if probability:
         return joined
     labels: np.ndarray = (label_values(model.classes) if model.labels is None else model.labels)[joined]
     return labels

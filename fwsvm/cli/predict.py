@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,6 @@ from fwsvm.settings import DATA, OUTPUT, RESOURCES
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
-    from fwsvm.experiments.prediction import Prediction
     from fwsvm.problems.machines import KernelModel, LinearModel
 
 
@@ -89,6 +87,7 @@ def predict(
         raise UsageError("give --decision or --probability, not both")
     refuse_overwriting([model, data], [output])
     refuse_no_folder(output, "OUTPUT")
+    wanted = prediction.DECISION if decision else prediction.PROBABILITY if probability else ""
     with Display() as display:
         display.enter(Phase.LOAD)
         if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
@@ -99,32 +98,30 @@ def predict(
         expected = machine.features if zero_based is None and machine.zero_based else None
         zero_based = given or (machine.zero_based if zero_based is None else zero_based)
         if scheduler is not None:
-            predicted = prediction.predict_on_cluster(
-                scheduler, machine, data, decision=decision, probability=probability, zero_based=zero_based
+            found = prediction.predict_on_cluster(
+                scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
             table, notices = _load(data, machine, model, expected, label, zero_based=zero_based)
             pieces = ((part, notices) for part in inputs.parts_of(table))
-            predicted = prediction.predict_pieces(
-                machine, pieces, data, usable_threads(), probability=probability, decision=decision
-            )
-    _tell(predicted, machine.features)
+            found = prediction.predict_pieces(machine, pieces, data, usable_threads(), wanted=wanted)
+    if found.ignored:
+        why = f"the model was trained on {counted(machine.features, 'feature')}"
+        tell([f"{counted(found.ignored, 'non-zero')} ignored: {why}"])
+    tell(found.notices)
+    if found.unknown:
+        tell([f"the model does not know the labels {listed(found.unknown)}; their rows count as wrong"])
+    if found.correct is not None:
+        right, rows = found.correct, len(found.codes)
+        note(f"Accuracy = {right / rows:.4%} ({right}/{rows})")
     if decision:
         note(f"decision values: {', '.join(prediction.decision_columns(machine))}")
     with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
-        stream.writelines(lines_of(predicted, machine.classes, decision=decision))
-
-
-def _tell(predicted: "Prediction", features: int) -> None:
-    """Print what was read, what was ignored and how many labels are right on stderr."""
-    if predicted.ignored:
-        why = f"the model was trained on {counted(features, 'feature')}"
-        tell([f"{counted(predicted.ignored, 'non-zero')} ignored: {why}"])
-    tell(predicted.notices)
-    if predicted.unknown:
-        tell([f"the model does not know the labels {listed(predicted.unknown)}; their rows count as wrong"])
-    if predicted.correct is not None:
-        note(f"Accuracy = {predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})")
+        if probability:
+            stream.write(f"labels {' '.join(machine.classes)}\n")
+        for place, code in enumerate(found.codes.tolist()):
+            values = "" if found.values is None else " " + " ".join(map(repr, found.values[place].tolist()))
+            stream.write(f"{machine.classes[code]}{values}\n")
 
 
 def _load(
@@ -157,15 +154,3 @@ def _load(
         f"scales them to {rows.scaling}"
     )
     return rows.table, (*rows.notices, said)
-
-
-def lines_of(predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> Iterator[str]:
-    """Yield the lines of the output, as svm-predict writes them."""
-    values = predicted.decision if decision else predicted.probabilities
-    if values is None:
-        yield from (f"{label}\n" for label in predicted.labels)
-        return
-    if not decision:
-        yield f"labels {' '.join(classes)}\n"
-    for label, row in zip(predicted.labels, values.tolist(), strict=True):
-        yield f"{label} {' '.join(map(repr, row))}\n"

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -31,36 +31,40 @@ class Cell:
 
     Attributes
     ----------
-    run_id : str
-        See `run_id`.
     experiment, profile : str
     role : {"select", "final"}
     data : DataSpec
     fingerprint : str
         Digest that the data must have.
     settings : Settings
+    dataset : str
+        Its name in rows: `DataSpec` may have another one for it, or a path spelled otherwise.
     held_out : ValidationRule or None
         How validation rows are chosen in a search, and ``part``, which of the parts.
     repetition : int
     predecessors : tuple of float or None
         For a run of a chain, which starts where the one before ended: the values of C before it, empty for the first.
         None: it starts cold.
-    dataset : str
-        Its name in rows: `DataSpec` may have another one for it, or a path spelled otherwise.
     """
 
-    run_id: str
     experiment: str
     profile: str
     role: str
     data: DataSpec
     fingerprint: str
     settings: Settings
+    dataset: str = ""
     held_out: ValidationRule | None = None
     part: int | None = None
     repetition: int | None = None
     predecessors: tuple[float, ...] | None = None
-    dataset: str = ""
+
+    @cached_property
+    def run_id(self) -> str:
+        """Its identity, see `run_id`."""
+        rule = self.held_out.description if self.held_out is not None else ""
+        of_data = (self.dataset, self.fingerprint, self.profile)
+        return run_id(*of_data, self.settings, rule, self.part, self.repetition, self.predecessors)
 
     @property
     def label(self) -> str:
@@ -74,16 +78,10 @@ class Cell:
     @property
     def identity_columns(self) -> dict[str, Any]:
         """The columns that identify the cell."""
-        return {
-            "run_id": self.run_id,
-            "experiment": self.experiment,
-            "profile": self.profile,
-            "role": self.role,
-            **settings_columns(self.settings),
-            "seed": self.settings.seed,
-            "fold": self.part,
-            "repetition": self.repetition,
+        own = {
+            name: getattr(self, name) for name in ("run_id", "experiment", "profile", "role", "repetition")
         }
+        return own | settings_columns(self.settings) | {"seed": self.settings.seed, "fold": self.part}
 
 
 Chain = list[Cell]
@@ -166,65 +164,42 @@ def selection_chains(
     if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
         part, last = groups.pop()
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
+    common = {"role": SELECT, "held_out": rule, **_common(experiment, data, facts)}
     warm = goes_on(points[0])
-    return [
-        _chain(experiment, facts, data, chain, role=SELECT, held_out=rule, part=part, warm=warm)
-        for part, some in groups
-        for chain in ([some] if warm else [[each] for each in some])
-    ]
+    return [chain for part, some in groups for chain in _chains(some, warm=warm, part=part, **common)]
 
 
 def final_chains(
     experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
 ) -> list[Chain]:
     """Return the reported runs of a trial, with the selected parameters; those that start cold are chains of one."""
-    found = []
+    found: list[Chain] = []
+    common = {"role": FINAL, **_common(experiment, trial.data, facts)}
     for repetition in range(trial.repetitions):
         points = [
             replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
             for point in trial.finals.points()
         ]
-        chains: dict[str, list[Settings]] = {}
-        for number, point in enumerate(sorted(points, key=_penalty) if trial.warm_start else points):
-            alike = str(replace(point, C=None)) if trial.warm_start else str(number)
-            chains.setdefault(alike, []).append(point)
-        more: dict[str, Any] = {"role": FINAL, "repetition": repetition, "warm": trial.warm_start}
-        found += [_chain(experiment, facts, trial.data, chain, **more) for chain in chains.values()]
+        alike: dict[str, list[Settings]] = {}
+        for point in sorted(points, key=_penalty) if trial.warm_start else points:
+            alike.setdefault(str(replace(point, C=None)) if trial.warm_start else "", []).append(point)
+        for some in alike.values():
+            found += _chains(some, warm=trial.warm_start, repetition=repetition, **common)
     return found
 
 
-def _chain(
-    experiment: Experiment,
-    facts: DataInfo,
-    data: DataSpec,
-    chain: Sequence[Settings],
-    *,
-    warm: bool,
-    held_out: ValidationRule | None = None,
-    **more: Any,
-) -> Chain:
-    """Return the cells of settings, each of which, if ``warm``, starts where the one before ended."""
-    rule, profile = held_out.description if held_out is not None else "", experiment.profile
-    part, repetition = more.get("part"), more.get("repetition")
-    cells = []
-    for number, settings in enumerate(chain):
-        before = tuple(map(_penalty, chain[:number])) if warm else None
-        identity = run_id(facts.name, facts.fingerprint, profile, settings, rule, part, repetition, before)
-        cells.append(
-            Cell(
-                identity,
-                experiment.name,
-                profile,
-                data=data,
-                fingerprint=facts.fingerprint,
-                settings=settings,
-                held_out=held_out,
-                predecessors=before,
-                dataset=facts.name,
-                **more,
-            )
-        )
-    return cells
+def _common(experiment: Experiment, data: DataSpec, facts: DataInfo) -> dict[str, Any]:
+    """Return what the cells of an experiment on a data set have alike."""
+    known = {"fingerprint": facts.fingerprint, "dataset": facts.name}
+    return {"experiment": experiment.name, "profile": experiment.profile, "data": data, **known}
+
+
+def _chains(points: Sequence[Settings], *, warm: bool, **common: Any) -> list[Chain]:
+    """Return the cells of settings: one chain if ``warm``, else chains of one."""
+    if not warm:
+        return [[Cell(settings=each, **common)] for each in points]
+    before = [tuple(map(_penalty, points[:place])) for place in range(len(points))]
+    return [[Cell(settings=each, predecessors=C, **common) for each, C in zip(points, before, strict=True)]]
 
 
 def _penalty(settings: Settings) -> float:
@@ -278,10 +253,7 @@ def is_done(cell: Cell, rows: RowsById) -> bool:
 
 
 class PlannedRun(NamedTuple):
-    """A cell and its state: a status, "to do", "again", "missing" (no data) or "open".
-
-    A run of a chain that is not finished is made again. The parameters of an open run are not selected yet.
-    """
+    """A cell and its state: a status, "to do", "missing" (no data) or "open" (its parameters are not selected yet)."""
 
     cell: Cell
     state: str
@@ -289,18 +261,21 @@ class PlannedRun(NamedTuple):
     @property
     def is_left(self) -> bool:
         """Whether the run is to be made, as far as is known."""
-        return self.state in {"to do", "again", "open"}
+        return self.state in {"to do", "open"}
 
 
 def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[PlannedRun]:
-    """Return every cell of the experiment with its state, in the order in which they run."""
+    """Return every cell of the experiment with its state, in the order in which they run.
+
+    A chain that is not finished is made again, so all of its cells are to do.
+    """
     found: dict[tuple[str, str], PlannedRun] = {}  # two spellings of a data set ask for the same runs
 
     def add(chain: Chain, state: str = "") -> None:
         whole = all(is_done(cell, rows) for cell in chain)
         for cell in chain:
-            own = (rows[cell.run_id]["status"] if whole else "again") if is_done(cell, rows) else "to do"
             key = f"{cell.label} {cell.run_id}" if state else cell.run_id
+            own = rows[cell.run_id]["status"] if whole else "to do"
             found.setdefault((key, state), PlannedRun(cell, state or own))
 
     for data in experiment.datasets:
@@ -316,9 +291,8 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
 
 def describe(planned: Sequence[PlannedRun]) -> str:
     """Return the numbers of runs by state."""
-    states = Counter(run.state for run in planned)
     final, left = sum(run.cell.role == FINAL for run in planned), sum(run.is_left for run in planned)
+    missing = sum(run.state == "missing" for run in planned)
     said = f"{counted(len(planned), 'run')}: {len(planned) - final} to choose parameters, {final} to report"
-    said += f"; {len(planned) - left - states['missing']} done"
-    said += f", {states['missing']} without data" if states["missing"] else ""
-    return said + (f", {states['again']} made again with the rest of their chains" if states["again"] else "")
+    said += f"; {len(planned) - left - missing} done"
+    return said + (f", {missing} without data" if missing else "")

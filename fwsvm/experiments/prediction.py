@@ -1,6 +1,5 @@
-"""Prediction (`fwsvm predict`), here or on a Dask cluster: labels, decision values, and how many labels are right."""
+"""Prediction (`fwsvm predict`, `fwsvm.predict`), here or on a Dask cluster: classes, decision values, accuracy."""
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,6 +23,7 @@ from fwsvm.problems.machines import (
 from fwsvm.problems.probability import probabilities
 
 Model = KernelModel | LinearModel
+DECISION, PROBABILITY = "decision", "probability"  # values that may be wanted beside the classes
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,9 @@ class Prediction:
 
     Attributes
     ----------
-    labels : tuple of str, one a row
-    decision : ndarray, shape (rows, columns)
-        Decision values: a column a pair of classes, or a class (`decision_columns`).
-    probabilities : ndarray, shape (rows, K), or None
-        Of each class, where they were asked for.
+    codes : ndarray of int, shape (rows,), places in the model's classes
+    values : ndarray, shape (rows, columns), or None
+        Decision values, a column a pair of classes or a class (`decision_columns`), or probabilities of the classes.
     correct : int or None
         Rows whose label is the one predicted; None where the rows have no labels.
     unknown : tuple of str
@@ -47,31 +45,21 @@ class Prediction:
         Rows with a value far outside the model's training ranges (`fwsvm.scaling.FAR`).
     notices : tuple of str
         Messages about the values, for the user.
-    compile_seconds, seconds : float
-        Warm-up, and the prediction alone.
     """
 
-    labels: tuple[str, ...]
-    decision: np.ndarray
+    codes: np.ndarray
+    values: np.ndarray | None
     correct: int | None
     unknown: tuple[str, ...]
     ignored: int
     far: int
     notices: tuple[str, ...]
-    compile_seconds: float
-    seconds: float
-    probabilities: np.ndarray | None = None
-
-    @property
-    def accuracy(self) -> float | None:
-        """Fraction of the labels that are right, 0 to 1; None without labels."""
-        return None if self.correct is None else self.correct / len(self.labels)
 
 
-def predict(model: Model, table: LabelledRows, threads: int = 1, *, probability: bool = False) -> Prediction:
+def predict(model: Model, table: LabelledRows, threads: int = 1, *, wanted: str = "") -> Prediction:
     """Predict the rows of a table; features that the model lacks are ignored, missing ones are zeros.
 
-    Unscaled rows are scaled by the model's ranges, see `scaled_rows`. With ``probability`` the label is the most
+    Unscaled rows are scaled by the model's ranges, see `_scaled`. Where probabilities are wanted the class is the most
     probable one, as in svm-predict, which may differ from the one that most pairs vote for.
 
     Raises
@@ -81,29 +69,24 @@ def predict(model: Model, table: LabelledRows, threads: int = 1, *, probability:
     RangeError
         A row has no decision value in double precision.
     """
-    sigmoids = sigmoids_of(model) if probability else None
-    X, ignored, far, notices = scaled_rows(model, table)
+    sigmoids = sigmoids_of(model) if wanted == PROBABILITY else None
+    X, ignored, far, notices = _scaled(model, table)
     enter(Phase.PREDICT)
-    begun = time.perf_counter()
-    model.decision(X[:1], threads)
-    warm = time.perf_counter()
-    decision = model.decision(X, threads)
-    refuse_undecided(decision)
-    likely = None if sigmoids is None else probabilities(decision, sigmoids, len(model.classes))
-    codes = model.choose(decision) if likely is None else likely.argmax(axis=1)
-    done = time.perf_counter()
+    values = model.decision(X, threads)
+    refuse_undecided(values)
+    codes = model.choose(values)
+    if sigmoids is not None:
+        values = probabilities(values, sigmoids, len(model.classes))
+        codes = values.argmax(axis=1)
     labelled = not (table.labels.dtype.kind == "f" and np.isnan(table.labels).all())
     return Prediction(
-        labels=tuple(model.classes[code] for code in codes),
-        decision=decision,
-        correct=int((encode(table.labels, model.classes) == codes).sum()) if labelled else None,
-        unknown=unknown(table.labels, model.classes) if labelled else (),
-        ignored=ignored,
-        far=far,
-        notices=notices,
-        compile_seconds=warm - begun,
-        seconds=done - warm,
-        probabilities=likely,
+        codes,
+        values if wanted else None,
+        int((encode(table.labels, model.classes) == codes).sum()) if labelled else None,
+        unknown(table.labels, model.classes) if labelled else (),
+        ignored,
+        far,
+        notices,
     )
 
 
@@ -113,59 +96,50 @@ def predict_pieces(
     data: str,
     threads: int = 1,
     *,
-    probability: bool = False,
-    decision: bool = True,
+    wanted: str = "",
 ) -> Prediction:
     """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
 
     With each table come the notices of all up to its end; those with the last one are the last of the prediction's.
-    Without ``decision`` no decision values are kept.
     """
     found: list[Prediction] = []
     notices: tuple[str, ...] = ()
     for table, notices in pieces:  # noqa: B007 - the last ones are wanted
-        part = predict(model, table, threads, probability=probability)
-        found.append(part if decision else replace(part, decision=np.zeros((0, 0))))
+        found.append(predict(model, table, threads, wanted=wanted))
     whole = joined(found, data)
     return replace(whole, notices=(*whole.notices, *notices))
 
 
 def predict_on_cluster(
-    address: str, model: Model, data: str, *, decision: bool, probability: bool, zero_based: bool | None
+    address: str, model: Model, data: str, *, wanted: str, zero_based: bool | None
 ) -> Prediction:
-    """Predict the rows of a file, or of a folder's files, on a cluster; each worker predicts rows that it reads.
+    """Have the workers of a cluster read the rows of a file or folder, each a part, and predict them.
 
     Raises
     ------
     UsageError, DataError
-        As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut` and `predict`.
+        As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut`, and what workers say.
     """
     from fwsvm.distributed.cluster import Cluster
 
     enter(Phase.PREDICT)
-    partitions, started = cut(data, zero_based=zero_based), time.perf_counter()
+    partitions = cut(data, zero_based=zero_based)
     cluster = Cluster(address)
     try:
-        asked = ([value] * len(partitions) for value in (cluster.send(model), decision, probability))
+        asked = ([value] * len(partitions) for value in (cluster.send(model), wanted))
         found = cluster.gather(cluster.each(_predict_partition, partitions, *asked))
     finally:
         cluster.close()
     parts = [part for part in found if part is not None]
     if not parts:
         raise DataError(f"{data}: there are no rows to predict")
-    return replace(joined(parts, data), seconds=time.perf_counter() - started)
+    return joined(parts, data)
 
 
-def _predict_partition(
-    partition: Partition, model: Model, decision: bool, probability: bool
-) -> Prediction | None:
+def _predict_partition(partition: Partition, model: Model, wanted: str) -> Prediction | None:
     """Read and predict a partition, None of no rows; this runs on a worker."""
     table, _, notices = read(partition, unlabelled=True)
-    return (
-        predict_pieces(model, [(table, notices)], partition.path, probability=probability, decision=decision)
-        if table.rows
-        else None
-    )
+    return predict_pieces(model, [(table, notices)], partition.path, wanted=wanted) if table.rows else None
 
 
 def joined(parts: Sequence[Prediction], data: str) -> Prediction:
@@ -175,22 +149,18 @@ def joined(parts: Sequence[Prediction], data: str) -> Prediction:
     correct = [part.correct for part in parts if part.correct is not None]
     if correct and len(correct) < len(parts):
         raise DataError(f"{data}: some rows have labels and others have none")
-    labels = tuple(label for part in parts for label in part.labels)
-    far = sum(part.far for part in parts)
-    said = [f"{far:,} of {len(labels):,} rows lie far outside the training ranges"] if far else []
+    codes, far = np.concatenate([part.codes for part in parts]), sum(part.far for part in parts)
+    said = [f"{far:,} of {len(codes):,} rows lie far outside the training ranges"] if far else []
     said += [notice for part in parts for notice in part.notices[1 if part.far else 0 :]]
-    likely = [part.probabilities for part in parts if part.probabilities is not None]
+    values = [part.values for part in parts if part.values is not None]
     return Prediction(
-        labels=labels,
-        decision=np.concatenate([part.decision for part in parts]),
-        correct=sum(correct) if correct else None,
-        unknown=tuple(sorted({name for part in parts for name in part.unknown})),
-        ignored=sum(part.ignored for part in parts),
-        far=far,
-        notices=tuple(dict.fromkeys(said)),
-        compile_seconds=max(part.compile_seconds for part in parts),
-        seconds=sum(part.seconds for part in parts),
-        probabilities=np.concatenate(likely) if likely else None,
+        codes,
+        np.concatenate(values) if values else None,
+        sum(correct) if correct else None,
+        tuple(sorted({name for part in parts for name in part.unknown})),
+        sum(part.ignored for part in parts),
+        far,
+        tuple(dict.fromkeys(said)),
     )
 
 
@@ -203,7 +173,7 @@ def sigmoids_of(model: Model) -> np.ndarray:
     return model.sigmoids
 
 
-def scaled_rows(model: Model, table: LabelledRows) -> Prepared:
+def _scaled(model: Model, table: LabelledRows) -> Prepared:
     """Return the rows of a table with the model's features, scaled by its ranges if they are not scaled yet.
 
     Raises

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fwsvm.experiments import plan, samples
+from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.solvers import Settings
@@ -12,10 +12,8 @@ WDBC = DataSpec("wdbc")
 
 
 def cell(settings: Settings, data: DataSpec = WDBC, role: str = FINAL, **more: Any) -> Cell:
-    """Return a cell with its run id."""
-    fingerprint = samples.load(data).fingerprint
-    identity = plan.run_id("", fingerprint, "", settings, predecessors=more.get("predecessors"))
-    return Cell(identity, "trial", "", role, data, fingerprint, settings, **more)
+    """Return a cell."""
+    return Cell("trial", "", role, data, samples.load(data).fingerprint, settings, **more)
 
 
 def chain(settings: Iterable[Settings], data: DataSpec = WDBC) -> list[Cell]:
