@@ -12,8 +12,7 @@ import pandas as pd
 from fwsvm.analysis.results import DONE, SAME_DATA, configurations, result_folders, settings
 from fwsvm.errors import ResultsError, counted, listed
 from fwsvm.files.atomic import write_whole
-from fwsvm.results.files import OF_FOLDER
-from fwsvm.results.reading import read_runs
+from fwsvm.results.reading import OF_FOLDER, read_runs
 
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})

@@ -17,7 +17,7 @@ from fwsvm.analysis.measures import named, plain
 from fwsvm.errors import ResultsError, UsageError, counted, listed, shortened, shown
 from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
-from fwsvm.results.files import no_results
+from fwsvm.results.reading import no_results
 from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
 

@@ -153,7 +153,7 @@ class Display:
 
 
 class RunsDisplay(Display):
-    """The `Reporter` of ``fwsvm grid``: notes, the present run and how many are done, or a line for each run.
+    """What ``fwsvm grid`` shows: notes, the present run and how many are done, or a line for each run.
 
     Of several that go on beside each other one is shown until it ends.
     """

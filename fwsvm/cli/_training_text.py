@@ -14,8 +14,6 @@ from fwsvm.settings import with_options
 
 if TYPE_CHECKING:
     from fwsvm.cli._progress import Display
-    from fwsvm.data.dataset import Dataset
-    from fwsvm.experiments.cluster_training import RemoteRows
     from fwsvm.experiments.record import Row
     from fwsvm.experiments.run import LocalRows, TrainingRows
     from fwsvm.scaling import Ranges
@@ -111,17 +109,14 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
     data = rows.data
     X, classes = data.train.X, data.classes
     resolved = resolve(settings, X)
+    filled = f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero" if hasattr(X, "nnz") else "dense"
+    shape = f"{X.shape[0]:,} x {X.shape[1]:,}, {filled}"
     if is_given(resolved.kernel_name):
-        columns = f"{X.shape[1] - 1:,} kernel values"
-    else:
-        filled = f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero" if hasattr(X, "nnz") else "dense"
-        columns = f"{X.shape[1]:,}, {filled}"
+        shape = f"{X.shape[0]:,} x {X.shape[1] - 1:,} kernel values"
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
-    _print_problem(
-        say, data, resolved, origin, f"{len(rows.codes):,} x {columns}", classes, data.train.ranges
-    )
-    weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
+    _print_problem(say, rows, resolved, origin, shape, classes, data.train.ranges)
     if resolved.stop == "meb":
+        weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
         own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")
     return resolved
@@ -129,7 +124,7 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
 
 def _print_problem(
     say: Print,
-    data: "Dataset | RemoteRows",
+    rows: "TrainingRows",
     resolved: "Resolved",
     origin: str,
     shape: str,
@@ -138,34 +133,49 @@ def _print_problem(
 ) -> None:
     from fwsvm.kernels.kernel import family
 
-    order = f"{classes[0]} is +1, {classes[1]} is -1"
-    if len(classes) > 2:
-        named = listed(classes, most=MAX_NAMED_CLASSES)
-        order = f"{len(classes)} ({named}), {resolved.family.multiclass}"
-    kernel = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
-    if (gamma := resolved.as_columns()["gamma"]) is not None:
-        rule = resolved.width_rule
-        kernel += f", gamma {gamma:.6g} ({'as given' if rule == 'given' else f'rule {rule}'})"
-    stop = [f"{resolved.stop} {resolved.tolerance:g}"]
+    known = {**vars(resolved), **vars(resolved.family), **resolved.as_columns()}
+    order = f"{len(classes)} ({listed(classes, most=MAX_NAMED_CLASSES)}), {resolved.family.multiclass}"
+    kernel = "{kernel}: " + family(resolved.kernel_name).formula
+    if known["gamma"] is not None:
+        kernel += f", gamma {{gamma:.6g}} ({'rule {width_rule}' if known['width_rule'] else 'as given'})"
+    stop = ["{stop} {tolerance:g}"]
     if resolved.family.searches:
-        stop.append(f"{resolved.search} search")
+        stop.append("{search} search")
         stop += [f"protocol {label}"] if (label := resolved.protocol.label) != "default" else []
-    if resolved.max_iterations is not None:
-        stop.append(f"at most {resolved.max_iterations:,} iterations")
-    if resolved.time_limit is not None:
-        stop.append(f"at most {resolved.time_limit:.3g} s")
+    stop += ["at most {max_iterations:,} iterations"] if resolved.max_iterations is not None else []
+    stop += ["at most {time_limit:.3g} s"] if resolved.time_limit is not None else []
     say("data", origin)
-    say("rows", shape + (f", {data.test.rows:,} test rows" if data.test is not None else ""))
-    for notice in data.notices:
+    say("rows", shape + (f", {rows.test_count:,} test rows" if rows.test_count else ""))
+    for notice in rows.notices:
         say("", notice)
-    say("classes", order)
-    by_ranges = f"{ranges.interval} by the ranges of the training rows" if ranges else ""
-    say("scaling", by_ranges or "none (values as they are)")
+    say("classes", f"{classes[0]} is +1, {classes[1]} is -1" if len(classes) == 2 else order)
+    scaling = f"{ranges.interval} by the ranges of the training rows" if ranges else ""
+    say("scaling", scaling or "none (values as they are)")
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
-    say("problem", resolved.family.problem)
-    say("kernel", kernel)
-    say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
-    say("stop", ", ".join(stop))
+    for label, text in {
+        "problem": "{problem}",
+        "kernel": kernel,
+        "C": "{C:g} (lambda = {lambda_:.4g})",
+        "stop": ", ".join(stop),
+    }.items():
+        say(label, text.format(**known))
+
+
+#: What is printed of a result, by the columns of its row and by what `print_result` adds.
+RESULT = {
+    "objective": "{objective:.10g}{in_all}",
+    "gap": "{gap:.3g}{in_all}, relative {relative_gap:.3g}{worst} ({proof})",
+    "support vectors": "{support_vectors:,}",
+    "iterations": "{iterations:,} ({steps:,} steps, {kernel_evaluations:,} kernel values)",
+    "accuracy": "{accuracies}",
+    "seconds": "{seconds}",
+}
+GAP_KINDS = {
+    "exact": "recomputed from scratch",
+    "sampled": "of a sample of rows: proves nothing",
+    "estimate": "an estimate, standard error {gap_error:.2g}",
+    "none": "not recomputed",
+}
 
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
@@ -174,41 +184,29 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     from fwsvm.status import Status, ending
 
     how = ending(result.status, row["stop"], result.relative_gap)
-    in_all = worst = ""
+    known = {**row, **vars(result), "in_all": "", "worst": ""}
     if (total := result.subproblems) > 1:
         of = "" if result.solved == total else f"{result.solved:,} of "
-        in_all, worst = f" (sum of {of}{total:,} subproblems)", " in the worst subproblem"
-    kind = {
-        "exact": "recomputed from scratch",
-        "sampled": "of a sample of rows: proves nothing",
-        "estimate": f"an estimate, standard error {result.gap_error:.2g}",
-        "none": "not recomputed",
-    }[result.gap_kind]
-    proof = "certified: " if result.certified else ""
-    proof += "of the sample's problem, " if result.sample is not None else ""
-    accuracies = {"training": row.get("train_accuracy"), "test": row.get("test_accuracy")}
-    said = [f"{name} {value:.2%}" for name, value in accuracies.items() if value is not None]
-    if accuracies["training"] is None:
+        known |= {"in_all": f" (sum of {of}{total:,} subproblems)", "worst": " in the worst subproblem"}
+    known["proof"] = "certified: " if result.certified else ""
+    known["proof"] += "of the sample's problem, " if result.sample is not None else ""
+    known["proof"] += GAP_KINDS[result.gap_kind].format(**known)
+    found = {name: known.get(f"{name}_accuracy") for name in ("train", "test")}
+    said = [
+        f"{name}{'ing' * (name == 'train')} {part:.2%}" for name, part in found.items() if part is not None
+    ]
+    if found["train"] is None:
         said.insert(0, "training not computed; `fwsvm predict` computes it")
-    seconds = {
-        "load": row["load_seconds"],
-        "compile": result.compile_seconds,
-        "train": result.train_seconds,
-        "check": result.check_seconds,
-        "predict": row.get("predict_seconds"),
-    }
+    took = {name: known.get(f"{name}_seconds") for name in ("load", "compile", "train", "check", "predict")}
+    known["accuracies"] = ", ".join(said)
+    known["seconds"] = ", ".join(f"{name} {time:.3g}" for name, time in took.items() if time is not None)
     is_best = result.message == Status.CONVERGED.sentence
     say("", "")
     say("status", f"{how}: {result.message}" if is_best else how)
     if result.chosen:
         say("solved by", method_label(row["method"], "", result.chosen))
-    say("objective", f"{result.objective:.10g}{in_all}")
-    say("gap", f"{result.gap:.3g}{in_all}, relative {result.relative_gap:.3g}{worst} ({proof}{kind})")
-    say("support vectors", f"{result.support_vectors:,}")
-    work = f"{result.steps:,} steps, {result.kernel_evaluations:,} kernel values"
-    say("iterations", f"{result.iterations:,} ({work})")
-    say("accuracy", ", ".join(said))
-    say("seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items() if value is not None))
+    for label, text in RESULT.items():
+        say(label, text.format(**known))
     if not is_best:
         tell([with_options(result.message)])
 

@@ -235,7 +235,7 @@ def plot(
     from fwsvm.analysis import figures
     from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.files.atomic import write_whole
-    from fwsvm.results.files import refuse_reference
+    from fwsvm.results.reading import refuse_reference
 
     for kind in kinds:
         entry_of(figures.KINDS, "figure", kind)

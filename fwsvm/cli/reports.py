@@ -71,7 +71,7 @@ def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where:
     """
     from fwsvm.analysis.report import page
     from fwsvm.files.atomic import write_whole
-    from fwsvm.results.files import refuse_reference
+    from fwsvm.results.reading import refuse_reference
 
     results = read_results(folders, where)
     first = folders[0]

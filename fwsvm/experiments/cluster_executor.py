@@ -1,7 +1,6 @@
 """The executor of a Dask cluster: one future a chain.
 
-Dask schedules the chains and moves those of a dead worker to another. A worker loads data by name from its own cache or
-mirror, without the network, and checks the fingerprint; if it has no such data, the rows are sent to it.
+Dask schedules the chains and moves those of a dead worker to another. Each data set is sent to the cluster once.
 """
 
 import concurrent.futures
@@ -17,8 +16,8 @@ from typing import Any
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.data.dataset import Dataset
-from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.distributed.cluster import connect, distributed, errors, patiently
+from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.executors import FuturesExecutor, Tell
 from fwsvm.experiments.plan import Cell, Chain
@@ -27,35 +26,28 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
 PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait in its queue
+AGAIN = "run the command again, which goes on from here"
 
 
 def _run(
-    chain: Chain, resources: Resources, stop: str, machines: Mapping[str, int], dataset: Dataset | None = None
-) -> list[Record] | None:
-    """Run a chain on a worker of the cluster; None asks for the data.
+    chain: Chain, resources: Resources, stop: str, machines: Mapping[str, int], dataset: Dataset
+) -> list[Record]:
+    """Run a chain on a worker of the cluster.
 
     ``machines`` says of each host how many runs it can have at once, which share its memory.
     """
     asked_to_stop = distributed().Event(stop)
     beside = min(resources.parallel_cells, machines.get(_host(distributed().get_worker().address), 1))
     whole = resources.cache_mib or default_cache_mib()
-    resources = replace(resources, cache_mib=shared_cache_mib(whole, beside), offline=True)
-    if dataset is None:
-        try:
-            if samples.load(chain[0].data, offline=True).fingerprint != chain[0].fingerprint:
-                return None
-        except FwsvmError:  # no such file or name on this worker, or a damaged file
-            return None
+    resources = replace(resources, cache_mib=shared_cache_mib(whole, beside))
 
     def watch(_cell: Cell, _progress: Progress) -> None:
         if asked_to_stop.is_set():
             raise KeyboardInterrupt
 
-    records: list[Record] = []
     with contextlib.suppress(KeyboardInterrupt):
-        for record in run_cells(chain, resources, watch, dataset):
-            records.append(record)  # noqa: PERF402 - records before an interrupt are kept
-    return records
+        return list(run_cells(chain, resources, watch, dataset))
+    return []
 
 
 def _host(address: str) -> str:
@@ -68,8 +60,6 @@ class ClusterExecutor(FuturesExecutor):
     Runs share the cache memory of a machine equally: what ``resources`` say, or else the default of each machine. The
     cluster reports no progress from inside a run.
     """
-
-    grace_seconds = TIMEOUT_SECONDS
 
     def __init__(self, address: str, resources: Resources) -> None:
         super().__init__(replace(resources, threads=resources.threads or 1))
@@ -99,47 +89,40 @@ class ClusterExecutor(FuturesExecutor):
         self.sent.clear()
         self.client.close()
 
-    def interrupt(self) -> None:
-        """Interrupt the running cells by an event."""
+    def kill(self) -> None:
+        """Interrupt the running cells by an event, and cancel their chains."""
         if self.running:
             with contextlib.suppress(UsageError), errors(self.client):
                 self.stop.set()
-
-    def kill(self) -> None:
-        """Cancel the running chains."""
-        with contextlib.suppress(UsageError), errors(self.client):
-            self.client.cancel(list(self.running))
+                self.client.cancel(list(self.running))
 
     def run_chain(self, chain: Chain, resources: Resources, tell: Tell) -> None:
-        """Have the cluster run a chain, with its data where a worker lacks it.
+        """Have the cluster run a chain; once more where the worker that held its data died.
 
         Raises
         ------
         UsageError
             There has been no worker for a while, or the connection to the scheduler was lost.
         """
-        data = None
-        while not self.stopping:
+        status, records = "", list[Record]()
+        while status not in {"finished", "error"} and not self.stopping:
+            data = self._send(chain[0], anew=status != "")
             with errors(self.client):
                 future = self.client.submit(
                     _run, chain, resources, self.stop.name, self.machines, data, pure=False
                 )
                 self.running.append(future)
                 try:
-                    again = "run the command again, which goes on from here"
-                    patiently(self.client, partial(self._wait, future), again, PATIENCE)
-                    records = future.result() if future.status == "finished" else None
+                    patiently(self.client, partial(self._wait, future), AGAIN, PATIENCE)
+                    status = future.status
+                    records = future.result() if status == "finished" else []
                 finally:
                     self.running.remove(future)
-            if future.status == "error":
-                why = f"its worker on the cluster failed: {future.exception()}; the worker's log says why"
-                records = [failure_record(cell, Status.ERROR, why) for cell in chain]
-            elif records is None and not self.stopping:
-                data = self._send(chain[0], anew=future.status != "finished")
-                continue
-            for record in records or [error_record(chain[0], KeyboardInterrupt())]:
-                tell(record)
-            return
+        if status == "error":
+            why = f"its worker on the cluster failed: {future.exception()}; the worker's log says why"
+            records = [failure_record(cell, Status.ERROR, why) for cell in chain]
+        for record in records or [error_record(chain[0], KeyboardInterrupt())]:
+            tell(record)
 
     def _wait(self, future: Any, seconds: float) -> None:
         """Wait for the end of a future, whatever it is."""
@@ -156,6 +139,9 @@ class ClusterExecutor(FuturesExecutor):
                 self.sent.pop(cell.fingerprint, None)
             if cell.fingerprint not in self.sent:
                 data = samples.load(cell.data, offline=self.resources.offline)
+                send = partial(self.client.scatter, data, hash=False, broadcast=True)
                 with errors(self.client):
-                    self.sent[cell.fingerprint] = self.client.scatter(data, hash=False)
+                    self.sent[cell.fingerprint] = patiently(
+                        self.client, lambda seconds: send(timeout=seconds), AGAIN, PATIENCE
+                    )
             return self.sent[cell.fingerprint]

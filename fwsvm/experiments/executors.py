@@ -9,7 +9,6 @@ import multiprocessing
 import queue
 import signal
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
-GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
+JOIN_SECONDS = 1.0  # for a process that has none to talk to to end
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
 
 Deliver = Callable[[Record], None]
@@ -62,8 +61,6 @@ class Inline:
 class FuturesExecutor(ABC):
     """Runs each chain as a future in a pool of threads; a thread waits for the process that runs the chain."""
 
-    grace_seconds = 0.0  # for running cells to end after an interrupt
-
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
         self.stopping = False
@@ -86,10 +83,6 @@ class FuturesExecutor(ABC):
         """End worker processes and connections."""
 
     @abstractmethod
-    def interrupt(self) -> None:
-        """Interrupt the running cells."""
-
-    @abstractmethod
     def kill(self) -> None:
         """Stop the running cells at once."""
 
@@ -102,7 +95,7 @@ class FuturesExecutor(ABC):
         Raises
         ------
         KeyboardInterrupt
-            After the running cells were interrupted and the records that they sent in time were delivered.
+            After the running cells were stopped; each has a record.
         Exception
             Whatever ``deliver`` raises, after the running cells were stopped.
         """
@@ -111,8 +104,8 @@ class FuturesExecutor(ABC):
         told: queue.SimpleQueue[Any] = queue.SimpleQueue()
         left: set[Future[None]] = set()
 
-        def pass_on(timeout: float | None = None) -> None:
-            message = told.get(timeout=timeout)
+        def pass_on() -> None:
+            message = told.get()
             if isinstance(message, Future):
                 left.discard(message)
                 if not message.cancelled():
@@ -127,7 +120,7 @@ class FuturesExecutor(ABC):
             self.stopping = True
             for future in list(left):
                 future.cancel()
-            self.interrupt()
+            self.kill()
 
         self.stopping = False
         with ThreadPoolExecutor(at_once) as pool:
@@ -140,21 +133,15 @@ class FuturesExecutor(ABC):
                     pass_on()
             except KeyboardInterrupt:
                 stop()
-                deadline = time.monotonic() + self.grace_seconds
-                with contextlib.suppress(queue.Empty):
-                    while left:
-                        pass_on(max(0.0, deadline - time.monotonic()))
-                self.kill()
                 while left:
                     pass_on()
                 raise
             finally:
                 stop()
-                self.kill()
 
 
 def _serve(pipe: Connection) -> None:
-    """Run chains in a worker process until the pipe closes; a message that arrives during a run interrupts it."""
+    """Run chains in a worker process until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     present: list[Cell] = []
     sending = threading.Lock()  # functions are compiled, and phases announced, in threads of a run, too
@@ -162,11 +149,6 @@ def _serve(pipe: Connection) -> None:
     def send(message: object) -> None:
         with sending:
             pipe.send(message)
-
-    def watch(cell: Cell, progress: Progress) -> None:
-        send((cell, progress))
-        if pipe.poll():
-            raise KeyboardInterrupt
 
     def start(cell: Cell) -> None:
         present[:] = [cell]
@@ -176,9 +158,12 @@ def _serve(pipe: Connection) -> None:
         if present:
             send((present[0], phase))
 
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
-        while (message := pipe.recv()) is not None:
-            chain, resources = message
+    def watch(cell: Cell, progress: Progress) -> None:
+        send((cell, progress))
+
+    with contextlib.suppress(EOFError, OSError), listening(enter):
+        while True:
+            chain, resources = pipe.recv()
             for record in run_cells(chain, resources, watch, on_start=start):
                 send(record)
 
@@ -203,7 +188,7 @@ class Worker:
     def end(self) -> int:
         """Wait for the end of a process that has none to talk to, and return its exit code."""
         self.pipe.close()
-        self.process.join(GRACE_SECONDS)
+        self.process.join(JOIN_SECONDS)
         self.process.kill()
         self.process.join()
         return self.process.exitcode or 0
@@ -222,7 +207,6 @@ class Workers(FuturesExecutor):
     def __init__(self, count: int, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = count
-        self.grace_seconds = GRACE_SECONDS
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self.busy: list[Worker] = []
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
@@ -243,12 +227,6 @@ class Workers(FuturesExecutor):
         """End all workers."""
         while not self.idle.empty():
             self.idle.get().end()
-
-    def interrupt(self) -> None:
-        """Interrupt the running cells by a message."""
-        for worker in list(self.busy):
-            with contextlib.suppress(OSError):
-                worker.pipe.send(None)
 
     def kill(self) -> None:
         """Kill the workers that run cells."""
@@ -282,7 +260,6 @@ class Workers(FuturesExecutor):
                     tell(message)
                     if isinstance(message, Record):
                         del pending[message.cell.run_id]
-                        pending = {} if message.status is Status.INTERRUPTED else pending
             except (EOFError, OSError):
                 code = worker.end()
             else:

@@ -92,6 +92,7 @@ class LocalRows:
         self.identity = data.fingerprint  # of the data, in run ids
         self.counts = np.bincount(self.codes)  # training rows of each class, shape (K,)
         self.lacking = data.lacking if data.test is None else ""  # why there are no test rows
+        self.notices = data.notices
         self.test_count = 0 if data.test is None else data.test.rows
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:

@@ -8,7 +8,7 @@ its rows replace those there.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
@@ -19,23 +19,8 @@ from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.experiments.validation import Choice
 from fwsvm.files.lock import held_back
-from fwsvm.phases import Phase
 from fwsvm.solvers import Status
-from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.resolve import stop_of
-
-
-class Reporter(Protocol):
-    """Receives the progress of an experiment."""
-
-    def watch(self, cell: Cell, inside: Progress | Phase) -> None:
-        """Receive the progress of a run, or the phase that it enters."""
-
-    def note(self, said: str) -> None:
-        """Receive a message for the user."""
-
-    def ended(self, record: Record) -> None:
-        """Receive the record of a run that ended."""
 
 
 class _FailFast(Exception):  # noqa: N818 - not an error
@@ -52,7 +37,7 @@ class Runner:
     known : mapping of DataSpec to DataInfo
     store : ResultsStore, open
     executor : Executor
-    reporter : Reporter
+    reporter : object with methods watch(cell, progress or phase), note(message) and ended(record)
     force : bool
         Also repeat finished runs.
     fail_fast : bool
@@ -72,7 +57,7 @@ class Runner:
     known: Known
     store: ResultsStore
     executor: Executor
-    reporter: Reporter
+    reporter: Any
     force: bool = False
     fail_fast: bool = False
     reusable: Mapping[str, ReusableRun] = field(default_factory=dict)

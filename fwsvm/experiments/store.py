@@ -5,7 +5,6 @@ the end, which the next start truncates and reports. A lock admits one writing p
 """
 
 import contextlib
-import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,8 +21,7 @@ from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.files import no_results, refuse_reference
-from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, records
+from fwsvm.results.reading import ResultsTable, keep_latest, no_results, read_runs, records, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
@@ -124,16 +122,9 @@ class ResultsStore:
         self._write("log.jsonl", json.dumps(record, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
-        """Write the experiment as ``experiment.yaml``; others of the folder are ``experiment-2.yaml`` and so on."""
+        """Write the experiment as ``experiment.yaml``."""
         text = yaml.safe_dump({"name": ""} | dict(resolved), sort_keys=False, allow_unicode=True)
-        for number in itertools.count(1):
-            path = self.folder / (f"experiment-{number}.yaml" if number > 1 else "experiment.yaml")
-            if (
-                not path.exists()
-                or text.partition("\n")[0] in path.read_text("utf-8", "replace").splitlines()
-            ):
-                break
-        with replacing(path) as stream:
+        with replacing(self.folder / "experiment.yaml") as stream:
             # a file's name, which the comment has, may have line breaks or no UTF-8
             stream.write(f"# {ascii(comment)[1:-1]}, by fwsvm {__version__}\n{text}")
 

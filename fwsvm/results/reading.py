@@ -1,17 +1,20 @@
-"""Read runs.csv and traces with pandas: rows of every schema; a torn last line, as a kill leaves it, is left out."""
+"""Read results folders with pandas: rows of every schema; a torn last line, as a kill leaves it, is left out."""
 
 import io
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from fwsvm.errors import ResultsError, shown
+from fwsvm.errors import ResultsError, shortened, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TEXTS, TRACE_COLUMNS, TRUTHS
 from fwsvm.results.schemas import updated
 from fwsvm.status import Status
 
+#: Files of a results folder besides its traces.
+OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
 RowT = TypeVar("RowT", bound=Mapping[str, str])
 
 
@@ -147,3 +150,19 @@ def keep_latest(rows: dict[str, RowT], row: RowT) -> None:
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
+
+
+def refuse_reference(folder: Path) -> None:
+    """Refuse to write among the committed results."""
+    if ("results", "reference") in pairwise(folder.resolve().parts):
+        raise ResultsError(
+            f"{folder}: committed results are never written to; give another folder with --out"
+        )
+
+
+def no_results(path: Path) -> ResultsError:
+    """Return the error for what should be a results folder and is none."""
+    lacks = "no runs.csv here" if path.exists() else "no such folder"
+    return ResultsError(
+        f"{shortened(str(path), 300)}: {lacks}; give the folder that fwsvm grid wrote (its --out)"
+    )

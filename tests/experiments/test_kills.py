@@ -13,6 +13,7 @@ import pytest
 
 from fwsvm.results.reading import keep_latest, read_runs, records
 from tests.cli.running import differing
+from tests.clusters import started
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -53,10 +54,18 @@ def latest(out: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
-@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["inline", "workers"])
-def test_a_killed_search_has_the_rows_of_an_uninterrupted_one(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("executor", ["", "--workers", "--scheduler"])
+def test_a_killed_search_has_the_rows_of_an_uninterrupted_one(tmp_path: Path, executor: str) -> None:
+    with contextlib.ExitStack() as stack:
+        options = [executor, "2"] if executor else []
+        if executor == "--scheduler":
+            pytest.importorskip("distributed")
+            options[1] = stack.enter_context(started(tmp_path)).address
+        kill_and_resume(tmp_path, options)
+
+
+def kill_and_resume(tmp_path: Path, options: list[str]) -> None:
+    """Kill searches at random moments, and compare the rows that they come to in the end."""
     chance = random.Random(1)
     (tmp_path / "kills.yaml").write_text(EXPERIMENT, "utf-8")
     assert begin(tmp_path / "whole", *options).wait(600) == 0
