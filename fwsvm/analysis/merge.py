@@ -31,17 +31,16 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
         if (out / name).exists():
             raise ResultsError(f"{out}: already contains {name}; name a new folder with --out")
     every = pd.concat(map(_rows, folders), ignore_index=True).fillna("")
-    # finished rows first, then by folder, of each the latest
-    place = every["folder"].map({str(folder): place for place, folder in enumerate(folders)})
-    order = every.assign(open=~every["status"].isin(DONE), place=place, line=-every.index)
-    order = order.sort_values(["open", "place", "line"])
-    kept = order.drop_duplicates("run_id").set_index("run_id").loc[every["run_id"].unique()].reset_index()
+    # of each run the latest finished row of the first folder that has one, or else the latest
+    latest = every.assign(open=~every["status"].isin(DONE)).drop_duplicates(
+        ["run_id", "folder", "open"], keep="last"
+    )
+    kept = latest.sort_values("open", kind="stable").drop_duplicates("run_id").sort_index()
     configured: dict[str, Path] = {}  # by what an experiment sets, the first of those that are alike
     for path in (path for folder in folders for path in configurations(folder)):
         own = {key: value for key, value in settings(path).items() if key not in MACHINE_KEYS}
         configured.setdefault(str(own), path)
-    written = [*configured.values()]
-    mixed = [*_mixed(every, written)]
+    mixed = [*_mixed(every), *_unlike([*configured.values()])]
     if mixed and not allow_mixed:
         raise ResultsError(
             f"{'; '.join(mixed)}; merge only what belongs together, or accept with --allow-mixed"
@@ -53,7 +52,7 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
     logs = [(folder / "log.jsonl").read_bytes() for folder in folders if (folder / "log.jsonl").exists()]
     if logs:  # whole lines: a kill may have torn the last one
         write_whole(out / "log.jsonl", b"".join(log[: log.rfind(b"\n") + 1] for log in logs))
-    for number, path in enumerate(written, 1):
+    for number, path in enumerate(configured.values(), 1):
         write_whole(out / f"experiment{f'-{number}' * (number > 1)}.yaml", path.read_bytes())
     text = kept[every.columns.drop("folder")].to_csv(index=False, lineterminator="\n")
     write_whole(out / "runs.csv", text.encode())  # the folder is whole
@@ -70,24 +69,26 @@ def _rows(folder: Path) -> pd.DataFrame:
     return table.frame.assign(folder=str(folder))
 
 
-def _mixed(every: pd.DataFrame, written: Sequence[Path]) -> Iterator[str]:
-    """Yield what does not belong together: versions, commits, data of one name, configurations of one experiment."""
-    known = every[every["data_sha256"] != ""]
-    digests = known.groupby(SAME_DATA)["data_sha256"].transform("nunique")
-    for name, here in known[digests > 1].groupby("dataset", sort=False):
-        yield from _places(here, "data_sha256", f"different data under the name {name}")
-    yield from _places(every, "fwsvm", "rows of different versions")
-    in_checkout = every[every["commit"] != ""]
-    yield from _places(in_checkout, "commit", "rows of different code")
-    names = [str(settings(path).get("name")) for path in written]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        where = (str(path) for path, own in zip(written, names, strict=True) if own == name)
-        yield f"different configurations of {name}: {listed(where, ' and ')}"
+def _mixed(every: pd.DataFrame) -> Iterator[str]:
+    """Yield which versions, commits, and data of one name do not belong together, and where they are."""
+    data = every[every["data_sha256"] != ""]
+    mixed = data[data.groupby(SAME_DATA)["data_sha256"].transform("nunique") > 1]
+    parts = [
+        ("data_sha256", f"different data under the name {name}", here)
+        for name, here in mixed.groupby("dataset")
+    ]
+    parts += [("fwsvm", "rows of different versions", every)]
+    parts += [("commit", "rows of different code", every[every["commit"] != ""])]
+    for column, what, rows in parts:
+        folders = rows.groupby(column, sort=False)["folder"].unique()
+        if len(folders) > 1:
+            each = (f"{str(value)[:12]} in {listed(some, ' and ')}" for value, some in folders.items())
+            yield f"{what}: {listed(each)}"
 
 
-def _places(rows: pd.DataFrame, column: str, what: str) -> Iterator[str]:
-    """Yield the folders of each value of a column, if it has several."""
-    folders = rows.groupby(column, sort=False)["folder"].unique()
-    if len(folders) > 1:
-        each = (f"{str(value)[:12]} in {listed(some, ' and ')}" for value, some in folders.items())
-        yield f"{what}: {listed(each)}"
+def _unlike(paths: Sequence[Path]) -> Iterator[str]:
+    """Yield which of these configurations, no two alike, are of one experiment."""
+    names = pd.Series([str(settings(path).get("name")) for path in paths], dtype=object)
+    for name, places in names.groupby(names).groups.items():
+        if len(places) > 1:
+            yield f"different configurations of {name}: {listed((str(paths[each]) for each in places), ' and ')}"

@@ -45,13 +45,23 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
         column, equals, value = condition.partition("=")
         if not equals or column not in frame:
             raise UsageError(f"--where {condition}: give COLUMN=VALUE with a column of runs.csv")
-        matched = _matches(frame[column], value, condition)
+        matched = _matches(frame[column], value)
         found[column] = found.get(column, False) | matched
         left = frame[functools.reduce(operator.and_, found.values())]
         if left.empty or not matched.any():
             held = listed((shortened(named(v)) for v in sorted(frame[column].unique())), most=12)
             raise UsageError(f"--where {condition}: no row is left; {column} holds {held}")
     return left
+
+
+def _matches(column: "pd.Series[Any]", value: str) -> "pd.Series[bool]":
+    """Return where a column has a value: a number, a truth, a pattern of a text, or the first digits of a digest."""
+    texts = column.map(plain)
+    if pd.api.types.is_numeric_dtype(column):  # of six digits, as messages and tables print it, or all
+        return (column == pd.to_numeric(value, errors="coerce")) | (texts.str.lower() == value.lower())
+    if column.name == "data_sha256" and value:
+        return texts.str.startswith(value)
+    return texts.map(lambda text: fnmatch.fnmatchcase(text, value)) | (texts == value)
 
 
 def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
@@ -65,9 +75,7 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
     frames, notices = [], []
     for folder in folders:
         frame, torn = read_runs(folder / "runs.csv")
-        ran, said = protocols(frame, folder)
-        frames.append(frame.assign(folder=str(folder), protocol=ran))
-        notices += said
+        frames.append(frame.assign(folder=str(folder), protocol=protocols(frame, folder)))
         if torn:
             notices.append(
                 f"{folder / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
@@ -93,37 +101,17 @@ def _older_data(frame: pd.DataFrame) -> "pd.Series[bool]":
     return older.reindex(frame.index, fill_value=False)
 
 
-UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
+def protocols(frame: pd.DataFrame, folder: Path) -> "pd.Series[str]":
+    """Return the protocol of each run of a folder; rows of older schemas have that of their experiment's configuration.
 
-
-def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list[str]]:
-    """Return the protocol of each run of a folder, and what to say of configurations that cannot be read.
-
-    Rows of older schemas have it in their configuration: for the run's method, else for its data set, else for all; ''
-    where it has none, or the folder has no configuration. `UNKNOWN` is that of runs of an experiment whose
-    configuration is not among those of the folder. Runs without one that looked at all rows, or whose experiment has a
-    configuration without one, ran under the default protocol.
+    Runs without one that looked at all rows, or whose experiment has a configuration without one, ran under the default
+    protocol; '' is that of other runs.
     """
     searched = frame["search"].map({"full": "default"}).fillna("")
-    known = pd.Series(False, frame.index)
-    notices = []
-    paths = configurations(folder)
-    for path in paths:
-        try:
-            content = settings(path)
-        except ResultsError as error:
-            notices.append(f"{error}; the protocol of its runs is not known")
-            continue
-        own = frame["experiment"] == str(content.get("name"))
-        known |= own
-        searched = searched.mask(own & (frame["search"] != ""), str(content.get("protocol", "default")))
-        for column in ("dataset", "method"):
-            names = frame[column].astype(str).str.split("(").str[0].str.strip()
-            for entry in content.get(f"{column}s") or ():
-                if isinstance(entry, dict) and "protocol" in entry:
-                    searched = searched.mask(own & (names == entry.get("name")), str(entry["protocol"]))
-    found = frame["protocol"].where(frame["protocol"] != "", searched)
-    return found.mask(~known & (found == ""), UNKNOWN) if paths else found, notices
+    for content in map(settings, configurations(folder) if (frame["protocol"] == "").any() else ()):
+        own = (frame["experiment"] == str(content.get("name"))) & (frame["search"] != "")
+        searched = searched.mask(own, str(content.get("protocol", "default")))
+    return frame["protocol"].where(frame["protocol"] != "", searched)
 
 
 def configurations(folder: Path) -> list[Path]:
@@ -177,21 +165,3 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
     frame = reading.typed(table.frame, path)
     frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
     return frame, table.torn
-
-
-def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series[bool]":
-    if pd.api.types.is_bool_dtype(column):
-        if value.lower() not in {"true", "false"}:
-            raise UsageError(f"--where {condition}: give true or false")
-        return column == (value.lower() == "true")
-    if pd.api.types.is_numeric_dtype(column):
-        if not value:
-            return column.isna()
-        try:
-            exact = column == float(value)
-        except ValueError as error:
-            raise UsageError(f"--where {condition}: {column.name} holds numbers") from error
-        return exact if exact.any() else column.map(plain) == value  # as messages and tables print it
-    if column.name == "data_sha256" and value:
-        return column.str.startswith(value)  # messages print the first twelve digits
-    return column.map(lambda name: fnmatch.fnmatchcase(name, value)) | (column == value)

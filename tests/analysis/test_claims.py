@@ -58,7 +58,7 @@ def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
     verdicts = check_claims(None)
     assert {v.claim.paper for v in verdicts} == {"nanculef", "glasmachers", "frandi", "zhang"}
     assert {v.claim.name for v in verdicts if v.printed and not v.printed.holds} == CONTRADICTED
-    assert all(v.words[1] == "not run" for v in verdicts)
+    assert all(v.findings[1][0] == "not run" for v in verdicts)
     assert all(v.printed for v in verdicts if v.claim.printed), "a printed claim must be decidable"
 
 
@@ -127,8 +127,8 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
             for C, t in zip((1, 16, 256), times, strict=True)
         ]
 
-    assert verdict(swept((9, 3, 2), (4, 2, 1)), "003-C-faster").words[1] == "reproduced"
-    assert verdict(swept((1, 2, 3), (4, 5, 6)), "003-C-faster").words[1] == "not reproduced"
+    assert verdict(swept((9, 3, 2), (4, 2, 1)), "003-C-faster").findings[1][0] == "reproduced"
+    assert verdict(swept((1, 2, 3), (4, 5, 6)), "003-C-faster").findings[1][0] == "not reproduced"
     cut = swept((10, 5, 10), (10, 6, 4))
     assert "in 1 of 1 comparisons" in verdict(cut, "003-C-faster").ours.evidence
     assert "FW is faster than CVM in 1 of 2" in verdict(cut, "003-C-below-cvm").ours.evidence
@@ -155,7 +155,7 @@ def test_problems_on_which_liblinear_was_cut_short_count_neither_way() -> None:
     cut = {("liblinear", 0)}
     rows = [*linear([12], [1], dataset="rcv1"), *linear([5], [1], cut, "url"), *linear([6], [1], cut, "kdda")]
     found = verdict(rows, "002-order-of-magnitude")
-    assert found.words[1] == "reproduced"
+    assert found.findings[1][0] == "reproduced"
     assert "left open by time limits: url (5.00), kdd-a (6.00)" in found.ours.evidence
 
 

@@ -6,7 +6,7 @@ them (protocol fw-svms).
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,7 +14,6 @@ from fwsvm.analysis import published
 from fwsvm.analysis.claims.model import CheckResult, Claim, View
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
-from fwsvm.analysis.results import UNKNOWN
 from fwsvm.errors import UsageError, counted
 from fwsvm.papers import PAPERS, by_author
 
@@ -24,31 +23,30 @@ AS_PRINTED, AS_RUN = ("paper", ""), "fw-svms"
 WHY = "why"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A claim with what its check finds in the printed numbers, on our runs as printed, and on those as run.
 
     A finding is None where there are no numbers that it needs.
     """
 
     claim: Claim
-    ours: CheckResult | None
     printed: CheckResult | None
-    as_run: CheckResult | None = None
+    ours: CheckResult | None
+    as_run: CheckResult | None
 
     @property
-    def words(self) -> tuple[str, str, str]:
-        """Return the verdicts in words: in print (and whose numbers, if another paper's), as printed, as run."""
+    def findings(self) -> list[tuple[str, str]]:
+        """Return verdict and evidence in print (and whose numbers, if another paper's), as printed and as run."""
         in_print = "no printed numbers"
         if self.printed is not None:
             in_print = f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
             if self.claim.printed != self.claim.paper:
                 in_print += f" of {PAPERS[self.claim.printed].cited}"
-        ours, as_run = (
+        words = [in_print] + [
             "not run" if found is None else "reproduced" if found.holds else "not reproduced"
             for found in (self.ours, self.as_run)
-        )
-        return in_print, ours, as_run
+        ]
+        return [(word, found.evidence if found else "") for word, found in zip(words, self[1:], strict=True)]
 
 
 def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
@@ -61,9 +59,9 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
     views = functools.cache(lambda methods: _views(cells, methods))
     verdicts = []
     for claim in (claim for name, claim in CLAIMS.items() if name.startswith(begins)):
-        ours, as_run = (None if view is None else claim.check(view) for view in views(claim.methods))
-        printed = claim.check(_printed_view(claim.printed, claim.methods)) if claim.printed else None
-        verdicts.append(Verdict(claim, ours, printed, as_run))
+        printed = _printed_view(claim.printed, claim.methods) if claim.printed else None
+        found = (None if view is None else claim.check(view) for view in (printed, *views(claim.methods)))
+        verdicts.append(Verdict(claim, *found))
     return verdicts
 
 
@@ -79,9 +77,7 @@ def _views(cells: pd.DataFrame | None, methods: Sequence[str]) -> tuple[View | N
     cells.loc[cells["censored"].astype(bool), others] = float("nan")
     as_run = cells["protocol"] == AS_RUN
     as_printed = cells["protocol"].isin(AS_PRINTED)
-    if not as_printed.any():
-        as_printed = ~as_run & (cells["protocol"] != UNKNOWN)
-    return View(cells[as_printed], methods), View(cells[as_run], methods)
+    return View(cells[as_printed if as_printed.any() else ~as_run], methods), View(cells[as_run], methods)
 
 
 @functools.cache
@@ -93,11 +89,9 @@ def caveats(cells: pd.DataFrame) -> list[str]:
     """Return how these cells differ from the papers' runs: fewer rows, limits, other protocols, unfinished runs."""
     found = published.smaller_than_published(cells)
     for protocol, here in cells[~cells["protocol"].isin([*AS_PRINTED, AS_RUN])].groupby("protocol"):
-        counts = "counted as printed for claims on methods that have no others"
-        if protocol == UNKNOWN:
-            counts = "counted for no claim; add the configuration of their experiment to the folder"
         found.append(
-            f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: {counts}"
+            f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: counted as printed "
+            "for claims on methods that have no others"
         )
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]

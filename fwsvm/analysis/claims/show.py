@@ -3,41 +3,58 @@
 import itertools
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
+from fwsvm.analysis import tables
 from fwsvm.analysis.claims.evaluate import Verdict
-from fwsvm.analysis.tables import WIDTH, markdown_text
+from fwsvm.analysis.tables import WIDTH, Row, Table
 from fwsvm.errors import counted
 from fwsvm.papers import PAPERS
 
 COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
-    "claim place statement verdict evidence printed_verdict printed_evidence as_run_verdict as_run_evidence"
+    "claim place statement printed_verdict printed_evidence verdict evidence as_run_verdict as_run_evidence"
 ).split()
+HEADS = (
+    "claim",
+    "statement",
+    "in the printed numbers",
+    "as printed (protocol paper)",
+    "as run (protocol fw-svms)",
+)
 
 
 def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
     """Return the verdicts as terminal, markdown or csv; the notes follow, except in CSV."""
+    notes = (summary(verdicts), *notes)
     if form == "terminal":
         return _terminal(verdicts, notes)
-    records = [
-        [v.claim.name, v.claim.place, v.claim.statement, *ours, *printed, *as_run]
+    if form == "csv":
+        found = [
+            [v.claim.name, v.claim.place, v.claim.statement, *itertools.chain(*v.findings)] for v in verdicts
+        ]
+        return pd.DataFrame(found, columns=COLUMNS).to_csv(index=False, lineterminator="\n")
+    rows = [
+        (
+            v.claim.name,
+            f"{v.claim.statement} ({v.claim.place})",
+            *(": ".join(filter(None, said)) for said in v.findings),
+        )
         for v in verdicts
-        for printed, ours, as_run in [_findings(v)]
     ]
-    frame = pd.DataFrame(records, columns=COLUMNS)
-    return (
-        frame.to_csv(index=False, lineterminator="\n")
-        if form == "csv"
-        else _markdown(frame, summary(verdicts), notes)
-    )
+    table = Table("Claims of the papers", HEADS, (), tuple(Row(labels, ()) for labels in rows), notes)
+    return tables.render([table], form)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Return the counts of all three verdicts."""
     holds = Counter(None if verdict.printed is None else verdict.printed.holds for verdict in verdicts)
-    as_printed, as_run = (_counts(verdict.words[place] for verdict in verdicts) for place in (1, 2))
+    counts = (Counter(verdict.findings[place][0] for verdict in verdicts) for place in (1, 2))
+    as_printed, as_run = (
+        ", ".join(f"{count[word]} {word}" for word in ("reproduced", "not reproduced", "not run"))
+        for count in counts
+    )
     return (
         f"{counted(len(verdicts), 'claim')}: {as_printed}. That is on runs as printed (protocol paper); as the authors "
         f"ran them (protocol fw-svms): {as_run}. In the papers' printed numbers {holds[True]} hold and "
@@ -45,50 +62,23 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def _counts(words: Iterable[str]) -> str:
-    count = Counter(words)
-    return ", ".join(f"{count[word]} {word}" for word in ("reproduced", "not reproduced", "not run"))
-
-
-def _findings(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return word and evidence in print, as printed and as run."""
-    results = (verdict.printed, verdict.ours, verdict.as_run)
-    return [
-        (word, found.evidence if found else "") for word, found in zip(verdict.words, results, strict=True)
-    ]
-
-
 def _terminal(verdicts: Sequence[Verdict], notes: Sequence[str]) -> str:
     """Return one paragraph per claim, by paper, in 80 columns."""
     lines: list[str] = []
     for paper, group in itertools.groupby(verdicts, lambda verdict: verdict.claim.paper):
-        title = f"{PAPERS[paper].cited}: {PAPERS[paper].title}"
-        lines += ["", *textwrap.wrap(title, WIDTH), "─" * WIDTH]
+        lines += ["", *textwrap.wrap(f"{PAPERS[paper].cited}: {PAPERS[paper].title}", WIDTH), "─" * WIDTH]
         for verdict in group:
-            lines.append(f"{verdict.words[1].upper():15} {verdict.claim.name}")
-            statement = f"{verdict.claim.statement} ({verdict.claim.place})"
-            lines += textwrap.wrap(statement, WIDTH, initial_indent="  ", subsequent_indent="  ")
-            heads = ("paper", "as printed", "as run")
-            for head, (word, evidence) in zip(heads, _findings(verdict), strict=True):
-                if evidence or head == "paper":
-                    said = ": ".join(filter(None, (head, word, evidence)))
-                    lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    below = [part for note in (summary(verdicts), *notes) for part in textwrap.wrap(note, WIDTH)]
+            printed, ours, as_run = map(": ".join, verdict.findings)
+            lines.append(f"{verdict.findings[1][0].upper():15} {verdict.claim.name}")
+            said = (
+                f"{verdict.claim.statement} ({verdict.claim.place})",
+                f"paper: {printed}",
+                *[f"as printed: {ours}"] * (verdict.ours is not None),
+                *[f"as run: {as_run}"] * (verdict.as_run is not None),
+            )
+            for text in said:
+                lines += textwrap.wrap(
+                    text.removesuffix(": "), WIDTH, initial_indent="  ", subsequent_indent="    "
+                )
+    below = [part for note in notes for part in textwrap.wrap(note, WIDTH)]
     return "\n".join([*lines, "", *below]).lstrip("\n") + "\n"
-
-
-def _markdown(frame: pd.DataFrame, counts: str, notes: Sequence[str]) -> str:
-    heads = (
-        "claim",
-        "statement",
-        "in the printed numbers",
-        "as printed (protocol paper)",
-        "as run (protocol fw-svms)",
-    )
-    lines = [f"| {' | '.join(heads)} |", f"|{' :-- |' * len(heads)}"]
-    for name, place, statement, *found in frame.map(markdown_text).itertuples(index=False, name=None):
-        ours, printed, as_run = (
-            f"**{word}**{said and f': {said}'}" for word, said in zip(found[::2], found[1::2], strict=True)
-        )
-        lines.append(f"| {' | '.join([name, f'{statement} ({place})', printed, ours, as_run])} |")
-    return "\n".join([*lines, "", counts, *(f"\n- {markdown_text(note)}" for note in notes)]) + "\n"
