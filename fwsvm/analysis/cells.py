@@ -5,6 +5,7 @@ A sweep is several values of C for one problem; comparisons are made at one valu
 """
 
 import shlex
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,19 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
         f"{choices or 'the same setting twice'}; "
         f"choose with --where {shlex.quote(f'{name}={value}'.removesuffix(EMPTY))}"
     )
+
+
+def varying(rows: pd.DataFrame, names: Iterable[str], within: list[str]) -> list[str]:
+    """Return those of these settings that vary ``within`` what has these columns alike."""
+    groups = rows.groupby(within, dropna=False)
+    return [name for name in names if (groups[name].nunique(dropna=False) > 1).any()]
+
+
+def setting_labels(rows: pd.DataFrame, names: Iterable[str], within: list[str]) -> "pd.Series[str]":
+    """Return in words, for each row, the settings that vary ``within`` what has these columns alike."""
+    found = rows[varying(rows, names, within)]
+    words = found.apply(lambda values: values.name.removesuffix("_set") + " " + values.map(named))
+    return words.agg(", ".join, axis=1) if len(found.columns) else pd.Series("", rows.index)
 
 
 def settings_in_words(cells: pd.DataFrame) -> str:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import cut_in_part
-from fwsvm.analysis.measures import plain
+from fwsvm.analysis.cells import cut_in_part, setting_labels
+from fwsvm.analysis.measures import measure, plain
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.reported import REPEATED, final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE
@@ -54,22 +54,19 @@ def compare_results(
     ResultsError
         The two have no run in common.
     """
-    every = pd.concat([final_rows(old).assign(side="old"), final_rows(new).assign(side="new")])
+    every = pd.concat(
+        [final_rows(old).assign(side="old"), final_rows(new).assign(side="new")], ignore_index=True
+    )
     key = KEY
     if every.duplicated(["side", *key, *REPEATED]).any():
         key = [*key, *SWEPT]  # a sweep; of single runs a search may have chosen another C
-    every[key] = every[key].astype(object).where(every[key].notna(), "")  # '' is like itself, as NaN is not
-    varying = [name for name in key[2:] if every.groupby(key[:2])[name].nunique().gt(1).any()]
-    labels = every[varying].apply(
-        lambda values: values.name.removesuffix("_set") + " " + values.astype(str).where(values != "")
-    )
-    every["setting"] = [", ".join(filter(pd.notna, texts)) for texts in labels.itertuples(index=False)]
+    every["setting"] = setting_labels(every, key[2:], key[:2])
     every["line"] = (every["dataset"] + " " + every["method"] + " " + every["setting"]).str.rstrip()
     before, after = (every[every["side"] == side] for side in ("old", "new"))
     both = before.merge(after, on=[*key, *REPEATED, "setting", "line"], suffixes=("_old", "_new"))
     if both.empty:
         unlike = [
-            f"{str(name).removesuffix('_set')} is {listed(map(plain, before[name].unique()))} in the first, "
+            f"{name.removesuffix('_set')} is {listed(map(plain, before[name].unique()))} in the first, "
             f"{listed(map(plain, after[name].unique()))} in the second"
             for name in [*key, *REPEATED]
             if not before[name].isin(after[name]).any()
@@ -86,31 +83,40 @@ def compare_results(
         except ResultsError as error:
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
-    tables, worse = [], _worse_endings(both)
+    severity = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
+    ends = both[both["status_new"].map(severity) < both["status_old"].map(severity)]
+    worse = [
+        f"{line}: {counted(n, 'run')} {after_it}, previously {before_it}"
+        for line, before_it, after_it, n in ends.groupby(["line", "status_old", "status_new"])
+        .size()
+        .reset_index()
+        .values
+    ]
+    tables = []
     for name in measures:
-        lines = _lines(both, name)
-        if len(lines):
-            tables.append(_table(lines, name))
-            bad = lines.loc[lines["verdict"] == "worse", LINE]
+        changes = _changes(both, name)
+        if len(changes):
+            tables.append(_table(changes, name))
+            bad = changes.loc[changes["verdict"] == "worse", LINE]
             worse += [" ".join((name, *line)).rstrip() for line in bad.itertuples(index=False, name=None)]
     names = [{*side["line"]} for side in (before, after)]
     return Comparison(tables, worse, sorted(names[0] - names[1]), sorted(names[1] - names[0]), notices)
 
 
-def _lines(both: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the changes of each data set and method, of the pairs in which both runs have a value.
+def _changes(both: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the change of each data set and method, of the pairs in which both runs have a value, times as logarithms.
 
     A time that was cut short is none, nor is the accuracy of a run on some pairs of classes.
     """
-    sides = []
+    known = both[LINE].copy()
     for side in ("old", "new"):
-        status = both[f"status_{side}"]
-        values = both[f"train_seconds_{side}" if name == "time" else f"test_accuracy_{side}"].astype(float)
+        status, values = both[f"status_{side}"], both[f"{measure(name).column}_{side}"].astype(float)
+        lost = ~status.isin(DONE) | cut_in_part(status, both[f"subproblems_{side}"])
         if name == "time":
-            values = values.where((values > 0) & (status != "time_limit")).map(math.log, na_action="ignore")
-        sides.append(values.where(status.isin(DONE) & ~cut_in_part(status, both[f"subproblems_{side}"])))
-    known = both[LINE].assign(old=sides[0], new=sides[1]).replace([np.inf, -np.inf], np.nan).dropna()
-    grouped = known.groupby(LINE, sort=False)
+            lost |= (status == "time_limit") | ~(values > 0)
+            values = values.where(~lost).map(math.log, na_action="ignore")
+        known[side] = values.mask(lost)
+    grouped = known.replace([np.inf, -np.inf], np.nan).dropna().groupby(LINE, sort=False)
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean")).reset_index()
     found["p"] = math.nan
     found.loc[found["pairs"] >= LEAST_PAIRS, "p"] = holm(
@@ -122,10 +128,10 @@ def _lines(both: pd.DataFrame, name: str) -> pd.DataFrame:
     return found.assign(verdict=np.where(counts, better, "same"))
 
 
-def _table(lines: pd.DataFrame, name: str) -> Table:
-    time, names = name == "time", short_names(lines["dataset"])
+def _table(changes: pd.DataFrame, name: str) -> Table:
+    time, names = name == "time", short_names(changes["dataset"])
     rows = []
-    for dataset, method, setting, pairs, *both, p, verdict in lines.itertuples(index=False, name=None):
+    for dataset, method, setting, pairs, *both, p, verdict in changes.itertuples(index=False, name=None):
         old, new = (math.exp(value) if time else 100 * value for value in both)
         change, form = (new / old, "{:.3g}") if time else (new - old, "{:.2f}")
         entries = (
@@ -136,23 +142,17 @@ def _table(lines: pd.DataFrame, name: str) -> Table:
             Entry(verdict),
         )
         rows.append(Row((names[dataset], method, setting), entries))
-    counts = ", ".join(f"{(lines['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
+    counts = ", ".join(f"{(changes['verdict'] == word).sum()} {word}" for word in ("better", "same", "worse"))
     notes = (
         f"{counts}; a change below {'a factor of 1.2' if time else '0.5 points'} counts as same",
         *["old, new: geometric means, where `fwsvm table` has arithmetic ones"] * time,
         f"p: signed-rank test of lines with {LEAST_PAIRS} pairs or more, Holm; there a change counts if p < {ALPHA:g}",
     )
-    title = f"{'training time (s)' if time else 'test accuracy (%)'}, new against old"
     heads = ("old", "new", "change", "pairs", "p", "verdict")
-    return Table(title, ("data set", "method", "setting"), heads, tuple(rows), notes)
-
-
-def _worse_endings(both: pd.DataFrame) -> list[str]:
-    """Return a sentence for each way in which runs end worse than before: by a severer status."""
-    order = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
-    worse = both[both["status_new"].map(order) < both["status_old"].map(order)]
-    ways = worse.groupby(["line", "status_old", "status_new"]).size().reset_index()
-    return [
-        f"{line}: {counted(n, 'run')} {new}, previously {old}"
-        for line, old, new, n in ways.itertuples(index=False, name=None)
-    ]
+    return Table(
+        f"{measure(name).title}, new against old",
+        ("data set", "method", "setting"),
+        heads,
+        tuple(rows),
+        notes,
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_cvm, settings_in_words, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_cvm, settings_in_words, unique_cells, varying, without_sweeps
 from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.tables import Entry, Row, Table
@@ -97,14 +97,14 @@ class Layout:
             ]
         down, methods = ["dataset"], [m for m in self.methods if ours is not None or m in {*cells["method"]}]
         if not self.published:
-            varying = _varying(cells)
+            settings = _varying(cells)
             # '' is like itself, as NaN is not
             sides = {
                 "ours": cells.assign(
-                    **{one: cells[one].astype(object).where(cells[one].notna(), "") for one in varying}
+                    **{one: cells[one].astype(object).where(cells[one].notna(), "") for one in settings}
                 )
             }
-            down, methods = [*down, *varying], [*dict.fromkeys(cells["method"])]
+            down, methods = [*down, *settings], [*dict.fromkeys(cells["method"])]
         return [_table(self.title, sides, down, "method", methods, self.measures, self.notes)]
 
 
@@ -150,14 +150,7 @@ def _varying(cells: pd.DataFrame) -> list[str]:
         "degree": ("kernel",),
         "coef0": ("kernel",),
     }
-    return [
-        setting
-        for setting, others in alike.items()
-        if cells.groupby(["dataset", "method", *others], dropna=False)[setting]
-        .nunique(dropna=False)
-        .gt(1)
-        .any()
-    ]
+    return [name for name, others in alike.items() if varying(cells, [name], ["dataset", "method", *others])]
 
 
 def _table(

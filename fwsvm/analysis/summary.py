@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fwsvm.analysis.cells import cells_of_runs
+from fwsvm.analysis.cells import cells_of_runs, varying
 from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import distinct, middle_cut, short_names
 from fwsvm.analysis.reported import SETTING
@@ -36,12 +36,9 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
     if frame.empty:
         return ""
     cells = cells_of_runs(frame)
-    together = cells.groupby(["dataset", "method"], sort=False)
     by_sigma2 = says_sigma2([folder])
     shown = {"C", "lambda", *["gamma_set"] * by_sigma2}  # in columns of their own, or told by those
-    varied = [
-        name for name in SETTING[4:] if name not in shown and (together[name].nunique(dropna=False) > 1).any()
-    ]
+    varied = varying(cells, [name for name in SETTING[4:] if name not in shown], ["dataset", "method"])
     numbers = {head: how for head, how in NUMBERS.items() if head != "sigma2" or "gamma_set" not in varied}
     names = short_names(cells["dataset"])
     short = distinct({name: middle_cut(label, NAME_WIDTH) for name, label in names.items()})

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import with_short_method_names
-from fwsvm.analysis.figures.data import TRACED, FigureData, labels_of, setting_labels
+from fwsvm.analysis.cells import setting_labels, with_short_method_names
+from fwsvm.analysis.figures.data import TRACED, FigureData, labels_of
 from fwsvm.analysis.figures.style import (
     Drawing,
     footnote,

@@ -1,13 +1,12 @@
 """What figures are drawn from: cells, ours or printed, for some kinds the runs, and what a user asked for."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import pandas as pd
 
 from fwsvm.analysis.figures.style import plain_label
-from fwsvm.analysis.measures import MEASURES, Measure, measure, named
+from fwsvm.analysis.measures import MEASURES, Measure, measure
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import in_order
 
@@ -46,14 +45,6 @@ class FigureData:
         """Return the measures of cells that were asked for, or the default ones."""
         names = [name for name in self.measures if name not in TRACED or name in MEASURES]
         return [measure(name) for name in (names if self.measures else default)]
-
-
-def setting_labels(rows: pd.DataFrame, names: Sequence[str], within: list[str]) -> "pd.Series[str]":
-    """Return in words, for each row, the settings that vary ``within`` what has these columns alike."""
-    groups = rows.groupby(within, dropna=False)
-    varying = [name for name in names if (groups[name].nunique(dropna=False) > 1).any()]
-    words = rows[varying].apply(lambda values: values.name.removesuffix("_set") + " " + values.map(named))
-    return words.agg(", ".join, axis=1) if varying else pd.Series("", rows.index)
 
 
 def labels_of(cells: pd.DataFrame) -> dict[str, str]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from fwsvm.analysis.cells import against_cvm, sweeps, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_cvm, setting_labels, sweeps, unique_cells, without_sweeps
 from fwsvm.analysis.contests import contest
-from fwsvm.analysis.figures.data import FigureData, labels_of, setting_labels
+from fwsvm.analysis.figures.data import FigureData, labels_of
 from fwsvm.analysis.figures.style import (
     DASHED,
     GRID,

@@ -11,6 +11,7 @@ from importlib.resources import files
 import pandas as pd
 
 from fwsvm.analysis.measures import MEASURED_COLUMNS
+from fwsvm.analysis.reported import SETTING
 from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.papers import PAPERS, by_author
 
@@ -124,13 +125,12 @@ def cells(paper: str) -> pd.DataFrame:
     censored = frame["seconds"].str.endswith("*")
     lacking = (frame["seconds"] == "") & (frame["accuracy"] == "")
     status = pd.Series("converged", frame.index).mask(censored | lacking, "time_limit")
-    empty = [*MEASURED_COLUMNS, "lambda", "degree", "coef0", "gamma_set", "time_limit", "max_iterations"]
-    empty += ["classes", "subproblems", *(f"{column}_sd" for column in MEASURED_COLUMNS)]
-    known = frame[["dataset", "method", "kernel", "underlined"]].assign(
-        **dict.fromkeys(empty, float("nan")),
-        **dict.fromkeys(("search", "stop", "width_rule", "protocol", "minimised", "void", "parameters"), ""),
+    columns = [*SETTING, *MEASURED_COLUMNS, *(f"{column}_sd" for column in MEASURED_COLUMNS)]
+    known = frame[["dataset", "method", "kernel", "underlined"]].reindex(
+        columns=[*columns, "underlined", "classes", "subproblems"]
     )
     return known.assign(
+        **dict.fromkeys(("search", "stop", "width_rule", "protocol", "minimised", "void", "parameters"), ""),
         **{f"{column}_text": text for column, text in texts.items()},
         **{column: numbers[column] for column in ("tolerance", "C", "rows", "train_seconds", "steps")},
         test_accuracy=numbers["test_accuracy"] * 0.01,
