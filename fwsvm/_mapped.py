@@ -106,15 +106,9 @@ def only_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
     """Return the rows of X (m, n) with the features ``columns``, ascending: shape (m, k)."""
     if len(columns) == X.shape[1]:
         return X
-    if X.shape[1] <= max(FEW, 4 * X.nnz):
-        table = np.full(X.shape[1], -1)
-        table[columns] = np.arange(len(columns))
-        places = table[X.indices]
-        kept = places >= 0
-    else:
-        places = np.searchsorted(columns, X.indices)
-        kept = places < len(columns)
-        kept[kept] = columns[places[kept]] == X.indices[kept]
+    places = np.searchsorted(columns, X.indices)
+    kept = places < len(columns)
+    kept[kept] = columns[places[kept]] == X.indices[kept]
     before = np.concatenate([[0], np.cumsum(kept)])
     return _with(X, X.data[kept], places[kept], before[X.indptr], len(columns))
 

@@ -18,7 +18,6 @@ from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, label_text, number, refuse_regression, weights_by_label
-from fwsvm.data.parsed_copies import rows_sha256
 from fwsvm.errors import DataError, UsageError, nearest, not_one_of
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
@@ -68,12 +67,14 @@ def make_dataset(
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
         rows = with_numbers(rows) if precomputed else rows
-        # a scaled copy of mapped rows is a file named by this digest
-        digest = rows_sha256(rows) if is_mapped(rows) and scale not in {None, "none"} else ""
+        if is_mapped(rows) and scale not in {None, "none"}:
+            raise UsageError(
+                "rows of a mapped array are scaled from their file: give the path of the .npy file"
+            )
         classes = classes_of(labels)
         refuse_regression(labels, classes)
         values = y[np.unique(encode(labels, classes), return_index=True)[1]]
-        found = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, digest)
+        found = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, "")
     chosen = found.scaling if scale is None else scale
     if chosen not in SCALINGS:
         raise UsageError(not_one_of("scale", SCALINGS, chosen))

@@ -17,15 +17,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fwsvm.errors import DataError, UsageError, not_one_of
+from fwsvm.errors import DataError, UsageError, nearest, not_one_of
+from fwsvm.files.folders import require_file
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.data.download import FetchOptions
 
 __all__ = ["load"]
-
-REMEDY = "write the rows to a file first, and give its name"
 
 
 def load(
@@ -89,12 +88,12 @@ def load(
     is_file, is_synthetic = path.is_file(), name.startswith("synthetic:")
     if scale is not None and scale not in SCALINGS:
         raise UsageError(not_one_of("scale", SCALINGS, scale))
-    if held_out is not None and not held_out.is_file():
-        raise DataError(_no_file(held_out, " (test rows)"))
+    if held_out is not None:
+        require_file(held_out)
     entry = None if is_file or is_synthetic else lockfile.read().find(name)
     if not (is_file or is_synthetic or entry):
         if path.exists() or "/" in name:
-            raise DataError(_no_file(path))
+            require_file(path)
         raise DataError(unknown_name(name))
     for option, fits, said in (
         (source, entry, "only a data set of datasets.lock has sources to choose from"),
@@ -116,27 +115,16 @@ def load(
     return found if raw else catalogue.scaled(found)
 
 
-def _no_file(path: Path, role: str = "") -> str:
-    """Return the sentence that no file with rows stands at a path, and what to do."""
-    if path.is_dir():
-        return f"{path} is a directory; give a data file"
-    if not path.exists():
-        return f"{path}: no such file{role}"
-    return f"{path}: not a regular file, but a pipe or a device; {REMEDY}"
-
-
 def unknown_name(name: str) -> str:
-    """Return the sentence that a name is not in the lock, with similar names."""
-    if name == "-":
-        return f"-: rows cannot be read from standard input; {REMEDY}"
-    import difflib
-
+    """Return the sentence that a name is not in the lock, with a similar name."""
     from fwsvm.data import lockfile
     from fwsvm.data.synthetic import KINDS
 
+    if name == "-":
+        return "-: rows cannot be read from standard input; write the rows to a file first, and give its name"
     entries = lockfile.read().entries.values()
     words = [word for entry in entries for word in (entry.name, *entry.also)]
-    words += [f"synthetic:{kind}" for kind in KINDS]
-    near = difflib.get_close_matches(name, words, n=3, cutoff=0.7)
-    hint = f"; near it: {', '.join(near)}" if near else ""
-    return f"{name}: neither a file nor a name in datasets.lock{hint} (`fwsvm data list` shows all names)"
+    hint = nearest(
+        name, [*words, *(f"synthetic:{kind}" for kind in KINDS)], "`fwsvm data list` shows all names"
+    )
+    return f"{name}: neither a file nor a name in datasets.lock; {hint}"

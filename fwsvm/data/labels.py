@@ -32,12 +32,14 @@ def classes(labels: Labels) -> tuple[str, ...]:
     Raises
     ------
     DataError
-        A row has no label.
+        A row has no label, or one that no line of a model file or of predictions can have.
     """
     distinct, firsts = np.unique(labels, return_index=True)
     found = tuple(dict.fromkeys(map(label_text, distinct[np.argsort(firsts)].tolist())))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
+    if unfit := next((name for name in found if not name.isprintable()), ""):
+        raise DataError(f"the label {shown(unfit)} holds a character that is not printable; leave it out")
     if len(found) != 2:
         return found
     values: list[Any] = [number(name) for name in found]
@@ -50,16 +52,6 @@ def of_names(names: list[str], codes: NDArray[np.integer]) -> Labels:
     if all(number(name) is not None and not LEADING_ZERO.match(name) for name in names):
         return np.array([float(name) for name in names])[codes]
     return np.array(names)[codes]
-
-
-def objection(name: str) -> str:
-    """Return why a text cannot be a label, as the end of a sentence; empty where it can.
-
-    Model files take printable labels alone (`fwsvm.problems.model_files`), and so do predictions, a label a line.
-    """
-    if name.isprintable():
-        return ""
-    return f"the label {shown(name)} holds a character that is not printable; leave it out"
 
 
 def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:

@@ -170,15 +170,3 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
             f"{error.strerror or error}; make room there, or let FWSVM_CACHE name a folder on another disk"
         ) from None
     return replace(table, X=found.X, ranges=ranges)
-
-
-def rows_sha256(X: RowMatrix) -> str:
-    """Return the sha256 (hex) of rows (m, n), read some at a time, with their shape and type."""
-    sparse = isinstance(X, csr_array)
-    found = hashlib.sha256(f"{X.shape} {X.dtype} {sparse}".encode())
-    for some in blocks(X):
-        rows = X[some]
-        arrays = (rows.data, rows.indices, np.diff(rows.indptr)) if isinstance(rows, csr_array) else (rows,)
-        for array in arrays:
-            found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()

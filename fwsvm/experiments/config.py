@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.data import lockfile
+from fwsvm.data import lockfile, unknown_name
 from fwsvm.data.labels import weights_by_label
-from fwsvm.errors import UsageError, nearest, not_one_of
+from fwsvm.errors import UsageError, not_one_of
 from fwsvm.experiments.config_files import (
     EXCLUSIVE,
     KERNEL_KEYS,
@@ -102,9 +102,7 @@ class _Trials:
         if name is None or {"name", "train"} <= {*entry}:
             raise self.file.error("an entry of datasets needs either name or train", "datasets", entry)
         if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
-            hint = nearest(name, known.entries, "`fwsvm data list` shows all names")
-            said = f"{name}: neither a file nor a name in datasets.lock; {hint}"
-            raise self.file.error(said, "train" if "train" in entry else "name", name)
+            raise self.file.error(unknown_name(name), "train" if "train" in entry else "name", name)
         own = {key: str(entry[key]) for key in ("source", "test", "label") if entry.get(key) is not None}
         shared = ("rows", "test_rows", "test_fraction", "zero_based", "scale", "seed")
         return DataSpec(name, **{key: keys[key] for key in shared if key in keys} | own)

@@ -39,10 +39,19 @@ def code_folder() -> Path:
     return Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
 
 
+def require_file(path: Path) -> None:
+    """Raise `DataError` where no file stands at a path that can be read more than once."""
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; give a data file")
+    if not path.exists():
+        raise DataError(f"{path}: no such file")
+    if not path.is_file():
+        raise DataError(f"{path}: not a regular file; write the rows to a file first, and give its name")
+
+
 def file_digest(path: Path, kind: str = "sha256") -> str:
     """Return a digest (hex) of a file, of a kind that hashlib knows; `DataError` where it cannot be read."""
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path}: not a regular file; give a file")
+    require_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, kind).hexdigest()

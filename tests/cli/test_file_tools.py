@@ -247,5 +247,5 @@ def test_summary(tmp_path):
 @pytest.mark.parametrize("command", ["summary", "scale", "subset"])
 def test_what_is_neither_file_nor_name_is_said(command):
     size = [5] if command == "subset" else []
-    assert "near it: pendigits" in done(command, "pendigts", *size, code=3).stderr
+    assert "did you mean 'pendigits'" in done(command, "pendigts", *size, code=3).stderr
     assert done(command, "no/where", *size, code=3).stderr.count("\n") == 1

@@ -44,7 +44,7 @@ def test_what_is_no_file_says_what_to_do_as_rows_to_train_on_and_to_test(train: 
         (tmp_path, "is a directory; give a data file$"),
         (
             pipe,
-            "not a regular file, but a pipe or a device; write the rows to a file first, and give its name$",
+            "not a regular file; write the rows to a file first, and give its name$",
         ),
     ):
         for given in ({"name_or_path": place}, {"name_or_path": train, "test": place}):
@@ -97,7 +97,7 @@ def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPat
         ({"name_or_path": "wdbc", "source": "web"}, UsageError, "it has: shipped, uci"),
         ({"name_or_path": "wdbc", "zero_based": True}, UsageError, "zero-based"),
         ({"name_or_path": "synthetic:gaussians", "test": "train.svm"}, UsageError, "test rows of its own"),
-        ({"name_or_path": "sinthetic:gaussians"}, DataError, "near it: synthetic:gaussians"),
+        ({"name_or_path": "sinthetic:gaussians"}, DataError, "did you mean 'synthetic:gaussians'"),
         ({"name_or_path": "train.svm", "test": "nowhere"}, DataError, "nowhere: no such file"),
         ({"name_or_path": "no/where.svm"}, DataError, "no such file"),
         ({"name_or_path": "w8a", "offline": True}, DataError, "not available"),

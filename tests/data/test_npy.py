@@ -25,10 +25,6 @@ def written(folder: Path, rows: np.ndarray, labels: np.ndarray) -> Path:
         (np.array([1.0, -1, np.nan, 1, 1, -1]), "the label of row 3 is nan"),
         (np.array([1.0, -1, 1, np.inf, 1, -1]), "the label of row 4 is inf"),
         (np.array([None, 1, 1, 1, 1, 1]), "no complete .npy file"),
-        (
-            np.array([*list("aabcb"), "\x1b[2J"]),
-            "the label .* holds a character that is not printable",
-        ),
     ],
 )
 def test_labels_that_would_be_lost_are_refused(tmp_path: Path, labels: np.ndarray, said: str) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from fwsvm import _mapped
 from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.labels import objection
 from fwsvm.errors import DataError
 
 
@@ -39,15 +38,11 @@ def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[s
             f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {len(X):,} rows of {path} have a "
             "label each"
         )
-    if labels.dtype.kind == "U":
-        wrong = next(filter(None, map(objection, np.unique(labels).tolist())), "")
-    else:
+    if labels.dtype.kind != "U":
         labels = labels.astype(np.float64)
         row = int(np.argmin(np.isfinite(labels)))
-        fits = np.isfinite(labels[row]) or np.isnan(labels).all()
-        wrong = "" if fits else f"the label of row {row + 1} is {labels[row]}, not a finite number"
-    if wrong:
-        raise DataError(f"{beside}: {wrong}")
+        if not (np.isfinite(labels[row]) or np.isnan(labels).all()):
+            raise DataError(f"{beside}: the label of row {row + 1} is {labels[row]}, not a finite number")
     if path.stat().st_size < _mapped.LARGE:
         X = np.array(X, np.float64, order="C")
     elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:

@@ -27,7 +27,7 @@ from fwsvm.data.formats.svmlight_parser import (
 )
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_files import FormatError, lines_of, open_text
-from fwsvm.data.labels import Labels, number, objection, of_names
+from fwsvm.data.labels import Labels, number, of_names
 from fwsvm.errors import clipped
 
 __all__ = ["parse", "problems", "read", "write"]
@@ -304,7 +304,7 @@ def _label_fault(token: bytes) -> str:
         return "the label is not UTF-8 text"
     if NOT_FINITE.fullmatch(token) or np.isinf(number(name) or 0.0):
         return f"label '{shown}' is not finite"
-    return objection(name)
+    return ""
 
 
 def _entry_fault(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:

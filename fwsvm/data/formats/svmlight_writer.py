@@ -50,8 +50,6 @@ def text_blocks(
     for name in set(names):
         if name.split() != [name] or name == "nan" or any(mark in name for mark in SEPARATORS):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
-        if wrong := label_rules.objection(name):
-            raise DataError(f"the rows cannot be written: {wrong}")
     for some in slices(X.shape[0], X.nnz if isinstance(X, csr_array) else X.size, BLOCK_ENTRIES):
         part = csr_array(X[some])
         if not np.isfinite(part.data).all():

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, hstack
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.text_files import FormatError, open_text
-from fwsvm.data.labels import objection, of_names
+from fwsvm.data.labels import of_names
 from fwsvm.errors import DataError, UsageError, listed, shortened
 
 ColumnKey = int | str
@@ -189,8 +189,6 @@ def read(
     labels = np.full(len(frame), np.nan)
     if label_at is not None:
         codes, values = pd.factorize(frame[label_at].str.strip())
-        if unfit := next(filter(None, map(objection, values)), ""):
-            raise DataError(f"{path}: {unfit}")
         labels = of_names([*values], codes)
     return LabelledRows(
         X, labels, feature_names=tuple(names[at] for at in used if header and not symbols)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.errors import DataError
+from fwsvm.files.folders import require_file
 
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
 #: Real data sets expand 3 to 50 times.
@@ -103,8 +104,7 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
         There is no such file or member; it is a directory, empty, truncated, damaged, larger inside than a data set can
         be, an HTML page, or not text. Damage far inside is found when it is read.
     """
-    if path.is_dir():
-        raise DataError(f"{path} is a directory; give a data file")
+    require_file(path)
     named = f"{path}: {member}" if member else str(path)
     try:
         with contextlib.ExitStack() as stack:
@@ -126,8 +126,6 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
             if head.startswith(BYTE_ORDER_MARK):
                 stream.read(len(BYTE_ORDER_MARK))
             yield stream
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
     except EOFError:
         raise DataError(f"{named} is a truncated file; fetch it again") from None
     except (OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
