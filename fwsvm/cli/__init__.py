@@ -17,13 +17,7 @@ import click
 
 from fwsvm import __version__, exit_codes
 from fwsvm.cli._lines import tell
-from fwsvm.errors import (
-    FwsvmError,
-    SettingError,
-    UsageError,
-    nearest,
-    shown,
-)
+from fwsvm.errors import FwsvmError, SettingError
 from fwsvm.settings import with_options
 
 SECTIONS = {
@@ -46,7 +40,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
-        return [name for names in SECTIONS.values() for name in names]
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands below their titles, each with its first sentence."""
@@ -55,23 +49,13 @@ class Commands(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, one.get_short_help_str(100)) for name, one in found if one])
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of that name, which is imported on demand."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in self.commands:
             return None
         module = next((each for each, names in MODULES.items() if cmd_name in names), cmd_name)
         command: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; of one that there is not, say the nearest."""
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-"):
-            hint = nearest(args[0], known)
-            raise UsageError(f"no such command {shown(args[0])}{hint and f'; {hint}'}")
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
@@ -115,7 +99,11 @@ class Commands(click.Group):
         return result
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    commands={name: click.Command(name) for names in SECTIONS.values() for name in names},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, "-V", "--version", prog_name="fwsvm")
 def main() -> None:
     """Train support vector machines with Frank-Wolfe-type methods, and compare solvers honestly."""

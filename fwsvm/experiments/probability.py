@@ -51,7 +51,7 @@ def train_model(
     classes: Sequence[str],
     settings: Settings,
     *,
-    probability: bool,
+    probability: bool = True,
     name: str = "",
     weights: np.ndarray | None = None,
     watch: Watch | None = None,

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,7 +29,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
-from fwsvm.solvers import Result, Settings, Status
+from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
@@ -98,16 +99,8 @@ class LocalRows:
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
         """Return the result of training."""
         data, train = self.data, self.data.train
-        result = train_model(
-            train.X,
-            self.codes,
-            data.classes,
-            settings,
-            probability=self.probability,
-            name=data.name,
-            watch=watch,
-            resolved=resolved,
-        )
+        train_by = partial(train_model, name=data.name) if self.probability else fit
+        result = train_by(train.X, self.codes, data.classes, settings, watch=watch, resolved=resolved)
         zero_based = None if is_given(settings.kernel) else train.zero_based
         return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
 

@@ -75,7 +75,8 @@ def test_an_option_that_is_nobodys_stays_an_error_of_its_own():
 @pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("predcit", "predict"), ("gird", "grid")])
 def test_a_command_that_there_is_not_is_answered_by_the_nearest(typed, meant):
     said = done(typed, "wdbc", code=2).stderr
-    assert said == f"fwsvm: no such command '{typed}'; did you mean '{meant}'?\n"
+    assert said.startswith(f"fwsvm: no such command '{typed}'")
+    assert f"'{meant}'" in said
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
