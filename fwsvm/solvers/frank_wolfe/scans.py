@@ -37,6 +37,7 @@ from fwsvm.solvers.tuning import ROWS_A_THREAD, SCAN_STRETCH
 
 #: Relative rounding of a comparison computed in two ways; a false alarm only costs a second reading.
 COMPARISON_ROUNDING = 1e-14
+LANES = np.arange(8.0)  # the places in a vector
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
@@ -46,24 +47,27 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
 
     ``best`` and ``least`` are those of an earlier range.
     """
-    both, whole, found = a + b, first + (last - first) // 8 * 8, -1
-    for start in range(first, whole, SCAN_STRETCH):
-        stop = minimum(start + SCAN_STRETCH, whole)
-        lowest = broadcast(np.inf)
-        for t in range(start, stop, 8):
-            q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
-            store(q, t, q_t)
-            lowest = lane_min(q_t, lowest)
-        low = reduce_min(lowest)
-        if low < least:
-            found, least = start, low
+    both, whole = a + b, first + (last - first) // 8 * 8
+    lowest, where, lanes = broadcast(np.inf), broadcast(0.0), load(LANES, 0)
+    for t in range(first, whole, 8):
+        q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
+        store(q, t, q_t)
+        where = where_positive(lowest - q_t, lanes + np.float64(t), where)
+        lowest = lane_min(q_t, lowest)
+    low = reduce_min(lowest)
+    if low < least:
+        best, least = first_of(lowest - low, where), low
     for t in range(whole, last):
         q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
         if q[t] < least:
-            best, least, found = t, q[t], -1
-    if found >= 0:
-        best = place_of(q, least, found)
+            best, least = t, q[t]
     return best, least
+
+
+@njit(inline="always")
+def first_of(behind, where):
+    """Return the least of the places in the lanes ``where`` that are not behind the best lane."""
+    return np.int64(reduce_min(where_positive(behind, broadcast(np.inf), where)))
 
 
 @njit(inline="always")
@@ -115,9 +119,9 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
 
     ``active_diagonal`` is K~_jj of the active rows, ``twice`` is 2 y_i y_j over the range; ``best`` and ``most`` are
     those of an earlier range. A vector test whether slope^2 > most curvature anywhere in a stretch takes no
-    division; only vectors that pass it are read row by row.
+    division; only stretches that pass it are read again.
     """
-    whole, found = first + (last - first) // 8 * 8, -1
+    whole, lanes = first + (last - first) // 8 * 8, load(LANES, 0)
     for start in range(first, whole, SCAN_STRETCH):
         stop = minimum(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
@@ -125,20 +129,16 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
             squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
             excess = lane_max(squares - widths * bar, excess)
         if reduce_max(excess) > 0.0:
+            highest, where = broadcast(0.0), broadcast(0.0)
             for t in range(start, stop, 8):
                 squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
-                gain = reduce_max(squares / widths)
-                if gain > most:
-                    found, most = t, gain
-    if found >= 0:
-        best, most = _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, found, found + 8, best, 0.0)
-    return _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, whole, last, best, most)
-
-
-@njit(inner=True)
-def _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
-    """Do `partner_scan` row by row."""
-    for t in range(first, last):
+                gains = squares / widths
+                where = where_positive(gains - highest, lanes + np.float64(t), where)
+                highest = lane_max(gains, highest)
+            high = reduce_max(highest)
+            if high > most:
+                best, most = first_of(high - highest, where), high
+    for t in range(whole, last):
         if active_diagonal[t] > 0.0 and q[t] > q_i:
             slope = q[t] - q_i
             gain = slope * slope / curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
