@@ -156,10 +156,10 @@ def _meet(kernel, tiles, tile, count, scratch, lines, by_lines, out, stride, sta
 
 
 @njit(each_step=True, forceinline=True)
-def _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m):
-    """Write the values of one tile to ``out[lines[c] * m + r]``; of the last one, which is not full, by ``scratch``."""
+def _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m, shift):
+    """Write the values of one tile to ``out[lines[c] * m + r - shift]``; of one that is not full by ``scratch``."""
     height, values = np.int64(HEIGHT), MOST * (tiles.features + 1)
-    start = tile * height
+    start = tile * height - shift
     is_full = start + height <= m
     to = (out, m, start) if is_full else (scratch, height, values)
     _meet(kernel, tiles, tile, count, scratch, lines, is_full, *to)  # called once: its code is long
@@ -170,15 +170,15 @@ def _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m):
 
 
 @njit
-def fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch):
-    """Write k(row wanted[c], row r) to ``cached[lines[c], r]`` for the rows r of the tiles first ... last - 1.
+def fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch, shift):
+    """Write k(row wanted[c], row r) to ``cached[lines[c], r - shift]`` for the rows r of the tiles first ... last - 1.
 
     ``wanted`` are at most 64 rows of the tiles. Returns the number of tiles.
     """
     m, count, out = cached.shape[1], wanted.size, cached.reshape(-1)
     _pack_left_block(tiles, wanted, 0, count, scratch)
     for tile in range(first, last):
-        _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m)
+        _fill_tile(kernel, tiles, tile, count, scratch, out, lines, m, shift)
     return last - first
 
 
@@ -187,7 +187,9 @@ def fill_dense_columns(
 ) -> None:
     """Write the columns of the rows ``wanted`` to ``cached[lines]``, on several threads."""
     in_shares(
-        lambda first, last: fill_dense(kernel, tiles, wanted, lines, first, last, cached, scratch_for(tiles)),
+        lambda first, last: fill_dense(
+            kernel, tiles, wanted, lines, first, last, cached, scratch_for(tiles), 0
+        ),
         len(tiles.own) // HEIGHT,
         threads,
     )

@@ -215,16 +215,12 @@ def fill_block(
     out: np.ndarray,
     lines: np.ndarray,
     threads: int,
-    start: int = 0,
 ) -> None:
-    """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]`` for r >= ``start``.
-
-    On several threads where that is faster.
-    """
-    used, size, count = scatter(left_block, rows, own, block, width), len(which) - start, len(block)
+    """Write k(rows[block[c]], rows[which[r]]) to ``out[lines[c], r]``, on several threads where that is faster."""
+    used, size, count = scatter(left_block, rows, own, block, width), len(which), len(block)
     in_shares(
         lambda first, last: fill_range(
-            kernel, left_block, width, count, rows, own, which, start + first, start + last, out, lines
+            kernel, left_block, width, count, rows, own, which, first, last, out, lines
         ),
         size,
         threads_for(rows, size, count, threads),
@@ -243,16 +239,3 @@ def kernel_matrix(
         some = first[start : start + WIDE]
         lines = np.arange(start, start + len(some))
         fill_block(kernel, left_block, WIDE, rows, own, some, second, out, lines, threads)
-
-
-def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int) -> None:
-    """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once.
-
-    ``own`` are the rows' own terms, (m,).
-    """
-    every, left_block = np.arange(rows.height, dtype=np.int32), empty_left_block(rows)
-    for start in range(0, rows.height, WIDE):
-        some = every[start : start + WIDE]
-        stop, lines = start + len(some), some.astype(np.int64)
-        fill_block(kernel, left_block, WIDE, rows, own, some, every, out, lines, threads, start)
-        out[stop:, start:stop] = out[start:stop, stop:].T

@@ -12,7 +12,6 @@ from fwsvm.kernels.column_cache import column_cache, compute, pieces
 from fwsvm.kernels.dense_tiles import add_sums, empty_dense_tiles, pack_rows, scratch_for
 from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.sparse_tiles import gram_matrix, kernel_matrix
 from fwsvm.kernels.sums import weighted_sums
 from tests import naive
 
@@ -241,16 +240,3 @@ def test_sums_by_differences_are_right_whatever_the_share_of_zeros(name, filled)
     truth = exponentials(name, X, X[which], gamma) @ weights
     assert 0.1 < exponentials(name, X, X, gamma)[9, 3] < 0.9
     np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-12)
-
-
-@each_kernel
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("m", [1, 63, 64, 65, 300])
-def test_the_matrix_of_all_rows_is_that_of_two_sets(name, threads, m):
-    rows, every = as_rows(data(m + 3)[:m]), np.arange(m)
-    found, truth = np.full((m, m), np.nan), np.empty((m, m))
-    gram_matrix(made(name), rows, own_terms(made(name), rows), found, threads)
-    kernel_matrix(made(name), rows, every, every, truth)
-    assert (found == found.T).all()
-    np.testing.assert_allclose(found, truth, rtol=1e-14, atol=0)
-    assert (np.triu(found) == np.triu(truth)).all()

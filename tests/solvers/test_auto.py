@@ -53,7 +53,7 @@ def test_many_small_pairs_come_to_the_sum_of_their_optima(kernel, form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_pairs_of_more_rows_than_one_matrix_has_meet_swap_2o_on_a_path(form):
+def test_pairs_of_hundreds_of_rows_meet_swap_2o_on_a_path(form):
     X, codes = classes_of(2, [800, 700, 600])
     X[np.random.default_rng(0).random(X.shape) < 0.8] *= form is np.asarray
     path = CPath(form(X), codes, ("0", "1", "2"))

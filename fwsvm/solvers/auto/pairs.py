@@ -1,7 +1,6 @@
 """Small pairs of classes, solved in compiled code one after another; the other pairs by runs of their own.
 
-A problem of few rows has one kernel matrix, of which each pair has a part; in a larger one each pair computes the
-kernel rows that it wants. A pair without a certificate that holds goes on by a run of its own, from where it stood.
+A pair without a certificate that holds goes on by a run of its own, from where it stood.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,18 +9,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import MOST, dense_tiles, fill_dense_columns, is_dense
+from fwsvm.kernels.dense_tiles import HEIGHT, dense_tiles, is_dense, no_dense_tiles, scratch_for
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms, own_terms_and_values
-from fwsvm.kernels.rows import in_precision, some_rows
+from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sparse_tiles import empty_left_block, gram_matrix, no_left_block, threads_for
+from fwsvm.kernels.sparse_tiles import empty_left_block, no_left_block
 from fwsvm.kernels.sums import product_rounding
-from fwsvm.numerics.simd import WIDTH
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
-from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, fill_address, solve_pairs
+from fwsvm.solvers.auto.pair_solver import Solutions, solve_pairs
+from fwsvm.solvers.auto.pair_values import UNKNOWN, PairRows, Scratch, fill_address
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, stopping_line
 from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
@@ -29,117 +28,114 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
-from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
+from fwsvm.solvers.tuning import PAIRS_SHARE
 from fwsvm.status import Status
 
 
 class PairBatch:
     """Pairs of classes, and what they came to for each of the settings.
 
-    Of at most ``whole`` rows all kernel values are computed at first.
-
     Attributes
     ----------
-    order : ndarray of int, the rows of the pairs, class by class
-    evaluations : int, kernel values that are no pair's own
+    order, places : ndarray of int, shape (m,), the rows of the pairs, class by class, and where `PairRows` has them
     """
 
     def __init__(
-        self,
-        problems: Subproblems,
-        numbers: np.ndarray,
-        settings: Sequence[Resolved],
-        whole: int,
+        self, problems: Subproblems, numbers: np.ndarray, settings: Sequence[Resolved], own: np.ndarray
     ) -> None:
         self.resolved, self.sizes, codes = settings[0], problems.sizes, problems.codes
         kernel, pairs = self.resolved.kernel, np.array(problems.classes)
-        counts = np.zeros(problems.K, np.int64)
-        counts[pairs[numbers]] = np.bincount(codes, minlength=problems.K)[pairs[numbers]]
-        order = np.argsort(codes, kind="stable")
-        self.order = order[counts[codes[order]] > 0]
-        rows, starts = some_rows(problems.compressed, self.order), np.concatenate([[0], np.cumsum(counts)])
-        m, (own, itself) = rows.height, own_terms_and_values(kernel, rows)
-        single, own_single, dense = rows, own, is_dense(rows)
-        self.threads, self.evaluations, matrix = self.resolved.threads, 0, np.empty((0, 0))
-        if m <= whole:
-            self.threads = threads_for(rows, m, m, self.threads)
-            matrix = np.empty((m + 2 * WIDTH, m))
-            matrix[:WIDTH] = matrix[-WIDTH:] = 0.0
-            values = matrix[WIDTH:-WIDTH]
-            if dense:
-                self.evaluations, tiles = m * m, dense_tiles(rows, own)
-                for first in range(0, m, MOST):
-                    lines = np.arange(first, min(first + MOST, m))
-                    fill_dense_columns(kernel, tiles, lines, values, lines, self.threads)
-            else:  # a value and its mirror image are computed once
-                self.evaluations = m * (m + 1) // 2
-                gram_matrix(kernel, rows, own, values, self.threads)
-            np.fill_diagonal(values, itself)
-        else:
-            single = in_precision(rows, np.float32)
-            own_single = own_terms(kernel, single)
+        counts, widths = _widths(problems, pairs[numbers])
+        order, starts = (np.argsort(codes, kind="stable"), np.concatenate([[0], np.cumsum(widths)]))
+        self.order = order = order[counts[codes[order]] > 0]
+        self.places = places = (
+            np.arange(len(order)) + (starts[:-1] - np.cumsum(counts) + counts)[codes[order]]
+        )
+        rows = some_rows(problems.compressed, order)
+        dense, rounding = is_dense(rows), product_rounding(kernel, rows, own[order])
+        lengths, weights = np.zeros(starts[-1] + 1, np.int64), np.ones(starts[-1])
+        lengths[places + 1], weights[places] = (rows.starts[1:] - rows.starts[:-1], problems.weights[order])
+        rows = rows._replace(starts=np.cumsum(lengths))
+        own, itself = own_terms_and_values(kernel, rows)
+        threads = min(self.resolved.threads, len(numbers))
+        before, crossing, lines = _memory(pairs[numbers], widths)
+        used = before + threads * crossing
         self.rows = PairRows(
             kernel,
             starts,
+            counts,
             pairs,
-            problems.weights[self.order],
+            weights,
             rows,
             own,
             itself,
-            single,
-            own_single,
-            matrix,
-            m > whole and dense,
-            product_rounding(kernel, rows, own),
+            dense_tiles(rows, own) if dense else no_dense_tiles(rows),
+            np.arange(starts[-1], dtype=np.int32),
+            np.empty(used + lines),
+            np.array([used]),
+            np.full(starts[-1], UNKNOWN, np.int64),
+            rounding,
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
-        self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(pairs))
+        left_block = no_left_block if dense else empty_left_block
+        self.scratch = [
+            Scratch(before + k * crossing, left_block(rows), scratch_for(self.rows.tiles))
+            for k in range(threads)
+        ]
+        self.penalties, shape = (np.array([each.C for each in settings]), (len(settings), len(pairs)))
         self.solutions = Solutions(
-            np.zeros((len(settings), m, problems.K - 1)),
+            np.zeros((len(settings), starts[-1], problems.K - 1)),
             np.zeros(shape),
             np.full((*shape, 5), np.nan),
             np.zeros(shape, np.int64),
             np.zeros(shape, np.int64),
         )
 
+    @property
+    def evaluations(self) -> int:
+        """Kernel values of rows of the same class, which are no pair's own."""
+        counts = np.repeat(self.rows.counts, np.diff(self.rows.starts))
+        return int(counts[self.rows.known >= 0].sum())
+
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
-        some, claimed = self.rows, np.zeros(len(self.sizes), np.int64)
-        most, fill_at = int(self.sizes[numbers[0]]) + 2 * WIDTH, fill_address(some)
+        claimed, fill_at = (np.zeros(len(self.sizes), np.int64), fill_address(self.rows, self.scratch[0]))
 
-        def work(_: int) -> None:
-            left_block = no_left_block if some.dense or some.matrix.size else empty_left_block
-            memory = some.matrix.reshape(-1) if some.matrix.size else np.empty(most * most, np.float32)
-            blocks = left_block(some.single), left_block(some.rows)
-            solve_pairs(some, self.penalties, numbers, claimed, fill_at, memory, *blocks, self.solutions)
+        def work(me: int) -> None:
+            solve_pairs(
+                self.rows, self.penalties, numbers, claimed, fill_at, self.scratch[me], self.solutions
+            )
 
-        together(work, min(self.threads, len(numbers)))
+        together(work, min(len(self.scratch), len(numbers)))
 
-    def places(self, number: int) -> tuple[slice, slice, int, int]:
-        """Return where the rows of a pair's two classes are, and the classes."""
-        (i, j), starts = self.rows.pairs[number].tolist(), self.rows.starts
-        return slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1]), i, j
+    def ranges(self, number: int) -> tuple[slice, slice, int, int]:
+        """Return the places of the rows of a pair's two classes, and the classes."""
+        (i, j), starts, counts = (self.rows.pairs[number].tolist(), self.rows.starts, self.rows.counts)
+        return (slice(starts[i], starts[i] + counts[i]), slice(starts[j], starts[j] + counts[j]), i, j)
 
-    def result(self, k: int, number: int, status: Status) -> BinaryResult:
-        """Return the result of a pair for the k-th setting, of this status where its certificate does not hold."""
-        R, gap, primal, dual, rounding = self.solutions.certificates[k, number].tolist()
-        goal = self.rows.constant + self.rows.slope * R
-        outcome = certify.proven(R, gap, primal, dual, goal=goal, measured=gap + rounding)
-        steps = int(self.solutions.steps[k, number])
-        counters = Counters(steps, steps, int(self.solutions.evaluations[k, number]))
-        status, end = Status.CONVERGED if outcome.within else status, certify.Certified(outcome, None)
-        return BinaryResult(number, self.order[:0], status, counters, 0, 0.0, end, "swap-2o")
+    def results(self, k: int, numbers: Sequence[int], status: Status) -> dict[int, BinaryResult]:
+        """Return the results of pairs for the k-th setting, of this status where a certificate does not hold."""
+        found, nowhere, of = {}, self.order[:0], self.solutions
+        every = [each[k].tolist() for each in (of.certificates, of.steps, of.evaluations)]
+        for number in numbers:
+            (R, gap, primal, dual, rounding), steps, evaluations = (each[number] for each in every)
+            goal = self.rows.constant + self.rows.slope * R
+            outcome = certify.proven(R, gap, primal, dual, goal=goal, measured=gap + rounding)
+            ended = Status.CONVERGED if outcome.within else status
+            counters, end = (Counters(steps, steps, evaluations), certify.Certified(outcome, None))
+            found[number] = BinaryResult(number, nowhere, ended, counters, 0, 0.0, end, "swap-2o")
+        return found
 
     def forget(self, k: int, number: int) -> None:
         """Leave no machine of a pair for the k-th setting."""
-        plus, minus, i, j = self.places(number)
+        plus, minus, i, j = self.ranges(number)
         lines = self.solutions.coefficients[k]
         lines[plus, j - 1] = lines[minus, i] = self.solutions.biases[k, number] = 0.0
 
     def start(self, k: int, number: int) -> SimplexStart | None:
         """Return where a pair's run of its own starts."""
-        plus, minus, i, j = self.places(number)
+        plus, minus, i, j = self.ranges(number)
         lines = self.solutions.coefficients[k]
         signed = np.concatenate([lines[plus, j - 1], lines[minus, i]])
         total = float(np.abs(signed).sum())
@@ -147,7 +143,7 @@ class PairBatch:
             return None
         where, kernel = np.r_[plus, minus], self.rows.kernel
         y = np.where(np.arange(len(signed)) < plus.stop - plus.start, 1.0, -1.0)
-        weights, ridge = np.abs(signed) / total, 1.0 / (self.penalties[k] * self.rows.weights[where])
+        weights, ridge = (np.abs(signed) / total, 1.0 / (self.penalties[k] * self.rows.weights[where]))
         at = y, weights[:, None], ridge[:, None]
         q = gradients(kernel, RowSource(some_rows(self.rows.rows, where)), *at, self.resolved.threads)[:, 0]
         return SimplexStart(weights, kernel, q, ridge, newton=True)
@@ -169,14 +165,13 @@ def solve_at_once(
     small = _small(X.shape[0], problems, settings)
     if small is None:
         return None
-    whole = ONE_MATRIX_ROWS if X.shape[0] <= ONE_MATRIX_ROWS else 0
     clock = Clock()
     with clock.running():
         own = own_terms(resolved.kernel, problems.compressed)
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
-        batch = PairBatch(problems, small, settings, whole)
+        batch = PairBatch(problems, small, settings, own)
     begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)
     over = interrupted or (resolved.time_limit is not None and clock.seconds >= resolved.time_limit)
     status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
@@ -186,7 +181,7 @@ def solve_at_once(
     steps = batch.solutions.steps.sum(axis=1)
     shares = (steps + 1) / (steps + 1).sum()
     for k, each in enumerate(settings):
-        parts = {number: batch.result(k, number, status) for number in begun.tolist()}
+        parts = batch.results(k, begun.tolist(), status)
         left = [n for n in range(len(problems)) if n not in parts or parts[n].status is status]
         more = Solved([], 0.0)
         if left and not over:
@@ -202,7 +197,7 @@ def solve_at_once(
                 batch.forget(k, part.number)
             parts[part.number] = part
         coefficients = np.zeros((X.shape[0], problems.K - 1))
-        coefficients[batch.order] = batch.solutions.coefficients[k]
+        coefficients[batch.order] = batch.solutions.coefficients[k, batch.places]
         found.append(
             Solved(
                 [parts[n] for n in sorted(parts)],
@@ -275,7 +270,25 @@ def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.nd
         or (several and resolved.time_limit is not None)
     ):
         return None
-    matrices = 8 * problems.sizes**2 * resolved.threads  # one pair a thread
-    fits = matrices + 8 * len(settings) * m * problems.K <= resolved.cache_bytes
-    small = np.flatnonzero((problems.sizes < resolved.rule.fewest) & fits)
-    return small if len(small) and (len(small) == len(problems) or not several) else None
+    small = np.flatnonzero(problems.sizes < resolved.rule.fewest)
+    if not len(small) or (several and len(small) < len(problems)):
+        return None
+    pairs = np.array(problems.classes)[small]
+    before, crossing, lines = _memory(pairs, _widths(problems, pairs)[1])
+    held = before + resolved.threads * crossing + lines + len(settings) * m * problems.K
+    return small if 8 * held <= resolved.cache_bytes else None
+
+
+def _widths(problems: Subproblems, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that each class has in some pairs of classes, and as many places as `PairRows` has for them."""
+    counts = np.zeros(problems.K, np.int64)
+    counts[pairs] = np.bincount(problems.codes, minlength=problems.K)[pairs]
+    return counts, -(-counts // HEIGHT) * HEIGHT
+
+
+def _memory(pairs: np.ndarray, widths: np.ndarray) -> tuple[int, int, int]:
+    """Return how many kernel values stand before the first, a thread has for its pair, and classes have in all.
+
+    The first numbers are not used: they stand before a line for rows of another class.
+    """
+    return (int(widths.max()), 2 * int(widths[pairs].prod(axis=1).max()), int((widths**2).sum()))
