@@ -19,7 +19,7 @@ MACHINE_KEYS = frozenset({"workers", "scheduler"})
 
 
 def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tuple[int, list[str]]:
-    """Write one folder with the runs, traces and configuration of all ``paths``.
+    """Write one folder with the runs, traces, log and configuration of all ``paths``.
 
     Returns the number of rows written, and sentences about rows that were dropped or mixed.
 
@@ -49,6 +49,9 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
         trace = Path(folder) / "traces" / f"{run_id}.csv"
         if trace.exists():
             write_whole(out / "traces" / trace.name, trace.read_bytes())
+    logs = [(folder / "log.jsonl").read_bytes() for folder in folders if (folder / "log.jsonl").exists()]
+    if logs:  # whole lines: a kill may have torn the last one
+        write_whole(out / "log.jsonl", b"".join(log[: log.rfind(b"\n") + 1] for log in logs))
     for number, path in enumerate(configured.values(), 1):
         write_whole(out / f"experiment{f'-{number}' * (number > 1)}.yaml", path.read_bytes())
     text = kept[every.columns.drop("folder")].to_csv(index=False, lineterminator="\n")

@@ -187,6 +187,7 @@ def _run(
         known = _load_all(experiment, offline=offline)
         planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         store.write_config(experiment.resolved, "".join(asked))
+        store.log("start", config="".join(asked), profile=experiment.profile, runs=len(planned))
         work = [run for run in planned if run.state != "missing"]
         done = len(work) - sum(run.is_left for run in work)
         notices = [*store.notices, f"{experiment.name}{asked[1]}: {describe(planned)}"]
@@ -199,6 +200,7 @@ def _run(
                 display.note(notice)
             runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
             runner.run()
+        store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
         click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
         note(f"{store.runs}: {ended or 'nothing'}")

@@ -9,7 +9,7 @@
     record        one run to one row, with machine and software columns
     runner        parameter search, then reported runs; skips finished chains, stores each record as it arrives
     executors     where chains run: in this process, in worker processes; cluster_executor: on a Dask cluster
-    store         runs.csv and traces/, safe against kills; runs reused from other folders
+    store         runs.csv, traces/ and log.jsonl, safe against kills; runs reused from other folders
 
 `cross_validation`, `probability` and `prediction` are ``fwsvm cv`` and ``easy``, ``train --probability`` and
 ``predict``; `cluster_training` has the rows of ``--scheduler``.

@@ -103,7 +103,7 @@ class Runner:
         except KeyboardInterrupt:
             self.interrupted = True
         except _FailFast:
-            self.reporter.note("stopped at the first failure (--fail-fast)")
+            self._note("stopped at the first failure (--fail-fast)")
 
     def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
         """Run the chains that are not finished; finished runs of other folders are copied."""
@@ -113,6 +113,7 @@ class Runner:
                 run = self.reusable.get(cell.run_id)
                 if run is not None and not self.store.done(cell.run_id):
                     self.store.copy_from(run, cell)
+                    self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
                 self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
             else:
@@ -133,10 +134,11 @@ class Runner:
             self._note_error(record)
 
     def _store(self, record: Record) -> None:
+        failure = {"failure": record.failure} if record.failure else {}
+        cell, status = record.cell, record.status
         self.store.add(record.row, record.trace)
-        if record.failure:
-            self.store.log(record.cell.label, record.failure)
-        self.statuses[record.cell.run_id] = record.status
+        self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
+        self.statuses[cell.run_id] = status
 
     def _announce(self, name: str, selection: Selection, chosen: Choice) -> None:
         """Tell what a search chose, once for all methods."""
@@ -149,8 +151,13 @@ class Runner:
             said.append(f"{name}: warning: {edge}; a better one may lie beyond")
         if said[0] not in self.announced:
             self.announced.add(said[0])
+            self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
             for line in said:
-                self.reporter.note(line)
+                self._note(line)
+
+    def _note(self, said: str) -> None:
+        self.store.log("note", said=said)
+        self.reporter.note(said)
 
     def _refuse(self, cells: Sequence[Cell], status: Status, why: str) -> None:
         """Record cells that cannot run, unless the folder has the same message, or a finished run, already.
@@ -170,6 +177,6 @@ class Runner:
                 self._note_error(record)
 
     def _note_error(self, record: Record) -> None:
-        self.reporter.note(f"{record.cell.label}: {record.row['message']}")
+        self._note(f"{record.cell.label}: {record.row['message']}")
         if self.fail_fast:
             raise _FailFast

@@ -5,6 +5,7 @@ the end, which the next start truncates and reports. A lock admits one writing p
 """
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -55,7 +56,7 @@ class ResultsStore:
         self.rows: dict[str, TextRow] = {}
         self.notices: list[str] = []
         self._open = contextlib.ExitStack()
-        self._stream: IO[bytes]
+        self._streams: dict[str, IO[bytes]] = {}
 
     def __enter__(self) -> Self:
         """Lock the folder, read its rows and truncate an incomplete last line."""
@@ -77,10 +78,12 @@ class ResultsStore:
                 held = [] if table is None else table.frame.to_numpy().tolist()
                 with replacing(self.runs) as text:
                     text.writelines(map(csv_line, [COLUMNS, *held]))
-            with _writing(self.runs):
-                self._stream = self._open.enter_context(self.runs.open("ab+", buffering=0))
-                self._stream.seek(0)  # a part of a line at its end, left by a kill, is cut off
-                self._stream.truncate(self._stream.read().rfind(b"\n") + 1)
+            for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
+                with _writing(self.folder / name):
+                    stream = self._open.enter_context((self.folder / name).open("ab+", buffering=0))
+                    stream.seek(0)
+                    stream.truncate(stream.read().rfind(b"\n") + 1)
+                    self._streams[name] = stream
             undo.pop_all()
         return self
 
@@ -113,13 +116,10 @@ class ResultsStore:
             write_whole(self.folder / name, (run.folder / name).read_bytes())
         self._add_fields({**run.row, "experiment": cell.experiment})
 
-    def log(self, run: str, failure: str) -> None:
-        """Append the traceback of an error that nobody foresaw to errors.log."""
-        with (
-            _writing(self.folder / "errors.log"),
-            (self.folder / "errors.log").open("a", encoding="utf-8") as stream,
-        ):
-            stream.write(f"{utc_now()} {run}\n{failure}\n")
+    def log(self, event: str, **facts: Any) -> None:
+        """Write one event with its facts to log.jsonl."""
+        record = {"time": utc_now(), "event": event, **facts}
+        self._write("log.jsonl", json.dumps(record, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
         """Write the experiment as ``experiment.yaml``."""
@@ -129,19 +129,23 @@ class ResultsStore:
             stream.write(f"# {ascii(comment)[1:-1]}, by fwsvm {__version__}\n{text}")
 
     def _add_fields(self, row: TextRow) -> None:
-        """Append a row, with fsync; on failure truncate the file to its previous length."""
-        left = csv_line(row.values()).encode()
-        whole = self._stream.seek(0, os.SEEK_END)
-        with _writing(self.runs):
+        self._write("runs.csv", csv_line(row.values()))
+        keep_latest(self.rows, row)
+
+    def _write(self, name: str, line: str) -> None:
+        """Append one line, a row with fsync; on failure truncate the file to its previous length."""
+        stream, left = self._streams[name], line.encode()
+        whole = stream.seek(0, os.SEEK_END)
+        with _writing(self.folder / name):
             try:
                 while left:
-                    left = left[self._stream.write(left) :]
-                os.fsync(self._stream)
+                    left = left[stream.write(left) :]
+                if name == "runs.csv":
+                    os.fsync(stream)
             except OSError:
                 with contextlib.suppress(OSError):
-                    self._stream.truncate(whole)
+                    stream.truncate(whole)
                 raise
-        keep_latest(self.rows, row)
 
 
 @contextlib.contextmanager

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from fwsvm.errors import ResultsError, shortened
+from fwsvm.errors import ResultsError, shortened, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TEXTS, TRACE_COLUMNS, TRUTHS
 from fwsvm.results.schemas import updated
 from fwsvm.status import Status
 
 #: Files of a results folder besides its traces.
-OF_FOLDER = ("runs.csv", "experiment.yaml")
+OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
 RowT = TypeVar("RowT", bound=Mapping[str, str])
 
 
@@ -44,7 +44,7 @@ def read_runs(path: Path) -> ResultsTable:
     Raises
     ------
     ResultsError
-        The file is no table of fwsvm, or has a row of a newer schema.
+        The file is no table of fwsvm, or has a row of a newer schema or an unknown status.
     """
     table = _read_csv(path)
     if not table.header:
@@ -61,6 +61,10 @@ def read_runs(path: Path) -> ResultsTable:
         raise ResultsError(
             f"{path}: a row of a schema above {SCHEMA}, which this version reads; update fwsvm"
         )
+    if not (known := frame["status"].isin(list(Status)).to_numpy()).all():
+        wrong = int(known.argmin())
+        said = shown(frame["status"].iloc[wrong])
+        raise ResultsError(f"{path}:{wrong + 2}: status is {said}; mend or delete the line")
     older = (frame["schema"] != str(SCHEMA)).to_numpy()
     if older.any():
         mended = pd.DataFrame([updated(row) for row in records(frame[older])], frame.index[older])
@@ -129,6 +133,8 @@ def _read_csv(path: Path) -> ResultsTable:
     except (ValueError, pd.errors.ParserError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ")
         raise ResultsError(f"{path}: not a table in CSV: {' '.join(reason.split())}") from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise ResultsError(f"{path}: its rows have more fields than its header")
     return ResultsTable(frame, tuple(frame.columns), torn)
 
 

@@ -16,10 +16,13 @@ def test_rows_traces_and_logs_come_over_as_they_stand(tmp_path: Path) -> None:
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw", run_id="r2", machine="laptop")])
     columns = ("seconds", "iteration", "objective", "gap", "support_vectors")
     write_trace(two, "r2", pd.DataFrame({name: [1] for name in columns}))
+    (one / "log.jsonl").write_text('{"n": 1}\n{"to')
+    (two / "log.jsonl").write_text('{"n": 2}\n')
     out = tmp_path / "out"
     assert merge([one, two, one], out)[0] == 2
     assert rows_of(out) == rows_of(one) + rows_of(two)
     assert (out / "traces" / "r2.csv").read_bytes() == (two / "traces" / "r2.csv").read_bytes()
+    assert (out / "log.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n'
     assert (out / "experiment.yaml").read_text() == (one / "experiment.yaml").read_text()
 
 

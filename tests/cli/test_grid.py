@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import json
 import shutil
 import signal
 import subprocess
@@ -135,6 +136,10 @@ def test_an_experiment_ends_with_its_table_and_its_files(quick):
     assert {row["shared"] for row in finals} == {"false"}
     assert [(folder / "out" / "traces" / f"{row['run_id']}.csv").exists() for row in finals] == [True, True]
     assert "quick" in (folder / "out" / "experiment.yaml").read_text()
+    events = [json.loads(line)["event"] for line in (folder / "out" / "log.jsonl").read_text().splitlines()]
+    assert events[0] == "start"
+    assert events[-1] == "end"
+    assert events.count("run") == 5
     assert "5 runs: 3 to choose parameters, 2 to report; 0 done" in err
     assert err.splitlines()[-1] == "next: fwsvm report out makes one page of all results"
 

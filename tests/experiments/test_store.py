@@ -52,6 +52,19 @@ def test_a_file_cut_anywhere_goes_on_from_its_last_whole_row(tmp_path: Path, cut
     assert path.read_bytes() == whole
 
 
+@pytest.mark.parametrize("events", [0, 2])
+def test_a_log_goes_on_after_its_last_whole_event(tmp_path: Path, events: int) -> None:
+    with ResultsStore(tmp_path) as store:
+        for number in range(events):
+            store.log("before", number=number)
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"time": "2026')
+    with ResultsStore(tmp_path) as store:
+        store.log("after")
+    found = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert found == ["before"] * events + ["after"]
+
+
 def older(path: Path, *lacking: str) -> list[list[str]]:
     """Make a runs.csv one that was written before there were some columns, and return its rows."""
     with path.open(newline="") as file:
@@ -146,10 +159,3 @@ def test_a_row_is_plain_json() -> None:
     assert list(plain) == list(COLUMNS)
     again = json.loads(json.dumps(plain, allow_nan=False))
     assert (again["C"], again["gap"], again["primal"], again["certified"]) == (2.0, None, "inf", True)
-
-
-def test_tracebacks_of_unexpected_errors_are_kept(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        with ResultsStore(tmp_path) as store:
-            store.log(name, "Traceback: a bug")
-    assert (tmp_path / "errors.log").read_text().count("Traceback: a bug") == 2

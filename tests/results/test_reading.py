@@ -65,9 +65,11 @@ def refused(folder: Path, match: str, *, typed_alone: bool = False) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        (with_field("status", "done"), r":3: status is 'done'; mend or delete the line$"),
         (with_field("schema", str(SCHEMA + 1)), rf"a row of a schema above {SCHEMA}, .*update fwsvm"),
         (without("test_accuracy"), ":1: .*no column test_accuracy"),
         (lambda lines: lines[1:], ":1: .*no column run_id"),
+        (lambda lines: [lines[0], "", *lines[1:]], ":2: status is ''"),
         (lambda lines: [*lines[:2], f"{lines[2]},1"], "Expected .* fields in line 3"),
         (lambda lines: [lines[0], f'"{lines[1]}', lines[2]], "not a table in CSV"),
     ],
