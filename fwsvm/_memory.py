@@ -85,8 +85,7 @@ def available_bytes() -> int:
 
 
 def _system(name: str) -> int:
-    found = _field(PROCESS / "meminfo", name)
-    return UNKNOWN if found is None else found * 1024
+    return 1024 * (_field(PROCESS / "meminfo", name) or UNKNOWN // 1024)
 
 
 def _limits() -> Iterator[tuple[int, int]]:
@@ -97,9 +96,10 @@ def _limits() -> Iterator[tuple[int, int]]:
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
             yield most, 1024 * (_field(PROCESS / "self" / "status", "VmSize:") or 0)
-    for line in _lines(PROCESS / "self" / "cgroup"):
-        own = GROUPS / line.split(":", 2)[2].strip("/")  # in a container it is at the root instead
-        for group in (own, *own.parents):
+    with contextlib.suppress(OSError, IndexError):  # no cgroups here
+        line = (PROCESS / "self" / "cgroup").read_text("ascii").splitlines()[-1]
+        own = GROUPS / line.split(":", 2)[2].strip("/")
+        for group in (own, *own.parents):  # in a container it is at the root instead
             with contextlib.suppress(OSError, ValueError):  # no such limit ("max"), or not to be read
                 limit = int((group / "memory.max").read_text("ascii"))
                 files = sum(_field(group / "memory.stat", f"{kind}active_file") or 0 for kind in ("", "in"))
@@ -108,17 +108,11 @@ def _limits() -> Iterator[tuple[int, int]]:
 
 def _field(path: Path, name: str) -> int | None:
     """Return the number of a line of a system's file that begins with a name, None where there is none."""
-    for line in _lines(path):
-        if line.split()[:1] == [name]:
-            return int(line.split()[1])
+    with contextlib.suppress(OSError):
+        for line in path.read_text("ascii", "replace").splitlines():
+            if line.split()[:1] == [name]:
+                return int(line.split()[1])
     return None
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text("ascii", "replace").splitlines()
-    except OSError:
-        return []
 
 
 def reset_peak_memory() -> None:

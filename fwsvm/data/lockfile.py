@@ -291,15 +291,15 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
     paths = {name: path for path, text in texts.items() for name in text.datasets}
     records = {name: texts[path].datasets[name] for name, path in paths.items()}
     pins = {address: facts for text in texts.values() for address, facts in text.pins.items()}
-    overlay = texts.get(overlay_path(), LockText())
-    yours = {
-        address.split("/")[0]: FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
-        for address, pin in overlay.pins.items()
-    } | dict.fromkeys(overlay.datasets, "added")
+    yours = {}
+    if overlay := texts.get(overlay_path()):
+        for address, pin in overlay.pins.items():
+            yours[address.split("/")[0]] = FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
+        yours |= dict.fromkeys(overlay.datasets, "added")
     return Lock(
         entries={name: _entry(name, records, pins, path) for name, path in paths.items()},
         evidence={grade: said for text in texts.values() for grade, said in text.evidence.items()},
-        overlay={name: how for name, how in yours.items() if name in paths},
+        overlay=yours,
     )
 
 

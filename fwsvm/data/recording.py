@@ -30,11 +30,9 @@ def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: boo
             continue
         if (found := search.find(source, file, network=True)) is None:
             raise UnobtainableError(f"{entry.name} cannot be locked: {'; '.join(search.tried)}")
-        known = file.sha256 or file.md5
-        change = (
-            f"in place of {known}" if known and mismatch(file, found[0]) else "unchanged" if known else "new"
-        )
-        yield f"{file.file}: sha256 {found[1]}, {change}"
+        differs = mismatch(file, found[0])
+        change = f"in place of {file.sha256 or file.md5}" if differs else "unchanged"
+        yield f"{file.file}: sha256 {found[1]}, {change if file.pinned else 'new'}"
     nothing = f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
     yield from [*search.notices, f"recorded in {lockfile.overlay_path()}"] if search.notices else [nothing]
 

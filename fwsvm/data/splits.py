@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array
 
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import is_mapped, stacked
 from fwsvm._memory import require
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import classes, encode
@@ -67,10 +67,7 @@ def join(tables: list[LabelledRows]) -> LabelledRows:
     if len(tables) == 1:
         return tables[0]
     labels = np.concatenate([table.labels for table in tables])
-    if all(issparse(table.X) for table in tables):
-        return LabelledRows(csr_array(vstack([table.X for table in tables], format="csr")), labels)
-    dense = [t.X.toarray() if isinstance(t.X, csr_array) else t.X for t in tables]
-    return LabelledRows(np.vstack(dense), labels)
+    return LabelledRows(stacked([table.X for table in tables]), labels)
 
 
 def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int = 0) -> LabelledRows:

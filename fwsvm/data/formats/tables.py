@@ -219,16 +219,12 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
 
 def _reason(at: int, fields: Any, names: list[str]) -> str:
     """Return what is wrong with the field at a place of a line, and what to do."""
-    column, word = (
-        f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if names else ""),
-        fields[at].strip(),
-    )
-    if not word:
+    column = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if names else "")
+    if not (word := fields[at].strip()):
         return f"{column} is empty; fill it in, or leave out the row or the column"
-    remedy = "write numbers, or leave out the row or the column"
-    if "," in word and _is_number(word):
-        remedy = "write a point in place of the comma"
-    return f"{column}: '{shortened(word, 40)}' is not a finite number; {remedy}"
+    is_comma = "," in word and _is_number(word)
+    remedy = "a point in place of the comma" if is_comma else "numbers, or leave out the row or the column"
+    return f"{column}: '{shortened(word, 40)}' is not a finite number; write {remedy}"
 
 
 def _indicators(path: Path, column: Any, values: list[str], at: int) -> csr_array:
@@ -263,11 +259,12 @@ def read_miniboone(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple
     try:
         signal, background = map(int, counts)
         rows = _frame(path, member, sep=r"\s+", header=None, skiprows=1, dtype="float64").to_numpy()
+        labels = np.repeat([1.0, -1.0], [signal, background])
     except ValueError as error:
         raise DataError(f"{path}: not MiniBooNE's format: {shortened(str(error), 200)}") from None
-    if len(rows) != signal + background or not np.isfinite(rows).all():
+    if len(rows) != len(labels) or not np.isfinite(rows).all():
         raise DataError(
             f"{path}: {len(rows):,} rows, not all of finite numbers or not as many as its first line says, "
-            f"{signal + background:,}"
+            f"{len(labels):,}"
         )
-    return LabelledRows(np.ascontiguousarray(rows), np.repeat([1.0, -1.0], [signal, background])), ()
+    return LabelledRows(np.ascontiguousarray(rows), labels), ()
