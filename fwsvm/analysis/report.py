@@ -12,7 +12,7 @@ import pandas as pd
 from fwsvm import __version__
 from fwsvm.analysis import figures
 from fwsvm.analysis.cells import cells_of_runs
-from fwsvm.analysis.contests import Contest, contest
+from fwsvm.analysis.contests import BEST, behind_best
 from fwsvm.analysis.layouts import fitting_layouts
 from fwsvm.analysis.measures import plain
 from fwsvm.analysis.names import method_names, short_name
@@ -43,49 +43,51 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     weak = int((cells["void"] != "").sum())
     if weak:
         warnings.append(f"{weak} of {counted(len(cells), 'cell')} have a weak guarantee (§ in the tables).")
-    contests = [contest(cells, name) for name in ("time", "accuracy")]
     pictures, left = _pictures(figures.FigureData(cells, results.frame)) if len(cells) else ([], "")
-    answer = pictures.pop(0) if pictures else ""
-    names = listed((shortened(str(name)) for name in dict.fromkeys(results.frame["experiment"])), ", ", 8)
+    names = listed(map(shortened, results.frame["experiment"].unique()), most=8)
     template = Template(files(__package__).joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         title=html.escape(names),
         version=__version__,
         facts=html.escape(_facts(final)),
-        numbers="".join(_number(*three) for three in _three_numbers(contests, final)),
-        answer=answer,
+        numbers="".join(_three_numbers(cells, final)),
+        answer="".join(pictures[:1]),
         notes=_list(warnings),
         missing=_missing(final),
         tables="".join(_tables(cells)) or "<p>No run has finished.</p>",
-        figures=("".join(pictures) + left) or "<p>Nothing more to draw.</p>",
-        environment="".join(f"<li>{html.escape(line)}</li>" for line in _environment(final)),
+        figures=("".join(pictures[1:]) + left) or "<p>Nothing more to draw.</p>",
+        environment=_list(_environment(final)),
     )
 
 
 def _facts(final: pd.DataFrame) -> str:
-    started = sorted(when[:10] for when in final["started_utc"] if when)
-    days = " to ".join(dict.fromkeys((started[0], started[-1]))) if started else "no date"
-    counts = [counted(len(final), "run")]
-    counts += [
-        counted(final[name].nunique(), word) for name, word in (("method", "method"), ("dataset", "data set"))
-    ]
-    return f"{days} · fwsvm {' and '.join(final['fwsvm'].unique())} · {', '.join(counts)}"
+    days = sorted({when[:10] for when in final["started_utc"] if when}) or ["no date"]
+    sizes = {"run": len(final), "method": final["method"].nunique(), "data set": final["dataset"].nunique()}
+    counts = ", ".join(counted(size, word) for word, size in sizes.items())
+    versions = " and ".join(final["fwsvm"].unique())
+    return f"{' to '.join(dict.fromkeys((days[0], days[-1])))} · fwsvm {versions} · {counts}"
 
 
-def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+def _three_numbers(cells: pd.DataFrame, final: pd.DataFrame) -> Iterator[str]:
     """Yield what stands on top: the fastest method, the most accurate one, the share of certified runs."""
-    for head, found in zip(("Fastest", "Most accurate"), contests, strict=True):
-        if found is None:
-            yield head, "-", "no two methods finished one problem"
-            continue
-        won = found.won.rename(method_names(found.won.index))
-        others = listed((f"{name} {n}" for name, n in won.items() if 0 < n < won.max()), ", ", 6)
-        said = f"best on {won.max()} of {counted(len(found.values), 'problem')}{others and f'; {others}'}"
-        yield head, listed(map(str, won.index[won == won.max()]), ", ", 3), said
+    for head, name in (("Fastest", "time"), ("Most accurate", "accuracy")):
+        behind = behind_best(cells, name)
+        best, said = "-", "no two methods finished one problem"
+        if len(behind):
+            won = (
+                (behind <= BEST[name])
+                .sum()
+                .sort_values(ascending=False, kind="stable")
+                .rename(method_names(map(str, behind)))
+            )
+            best = listed(map(str, won.index[won == won.max()]), most=3)
+            others = (f"; {method} {n}" for method, n in won.items() if 0 < n < won.max())
+            said = f"best on {won.max()} of {counted(len(behind), 'problem')}{''.join(others)}"
+        yield _number(head, best, said)
     done = final[final["status"].isin(DONE)]
     share = f"{100 * done['certified'].mean():.0f} %" if len(done) else "-"
     said = f"{done['certified'].sum()} of {counted(len(done), 'finished run')} have an exact gap within their tolerance"
-    yield "Certified", share, said
+    yield _number("Certified", share, said)
 
 
 def _number(head: str, value: str, said: str) -> str:
@@ -147,20 +149,15 @@ def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
     except FwsvmError as error:
         return [], f"<p>{html.escape(str(error))}</p>"
     shown: list[str] = []
-    room = MOST_PICTURES
     for drawing in drawings:
-        content = base64.b64encode(drawing.content("svg")).decode()
-        if len(content) > room:
-            continue
-        room -= len(content)
+        source = f"data:image/svg+xml;base64,{base64.b64encode(drawing.content('svg')).decode()}"
         caption = html.escape(drawing.caption, quote=True)
-        source = f"data:image/svg+xml;base64,{content}"
-        shown.append(
-            f'<figure><div><img alt="{caption}" src="{source}"></div><figcaption>{caption}</figcaption></figure>'
-        )
+        if sum(map(len, shown)) + len(source) < MOST_PICTURES:
+            shown.append(
+                f'<figure><div><img alt="{caption}" src="{source}"></div><figcaption>{caption}</figcaption></figure>'
+            )
     left = len(drawings) - len(shown)
-    said = f"<p>{counted(left, 'more figure')}: <code>fwsvm plot</code> draws them.</p>" if left else ""
-    return shown, said
+    return shown, f"<p>{counted(left, 'more figure')}: <code>fwsvm plot</code> draws them.</p>" * bool(left)
 
 
 def _environment(final: pd.DataFrame) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """Who is best on how many problems, by how much, and where that is not certain."""
 
-import math
-
 import pytest
 
-from fwsvm.analysis.contests import contest
+from fwsvm.analysis.contests import BEST, behind_best
 from tests.analysis.folders import cells_of, row
 
 
@@ -16,27 +14,29 @@ def runs(dataset, method, *seconds, **fields):
     ]
 
 
-def test_times_are_counted_and_averaged_over_the_problems_that_all_solved() -> None:
+def won(rows, name: str = "time") -> dict[str, int]:
+    """Return on how many problems each method is best."""
+    return (behind_best(cells_of(*rows), name) <= BEST[name]).sum().to_dict()
+
+
+def test_times_are_over_the_shortest_of_each_problem_that_two_methods_solved() -> None:
     rows = [*runs("a", "fw", 1, 1), *runs("a", "mfw", 4, 4), *runs("b", "fw", 9, 9), *runs("b", "mfw", 1, 1)]
-    found = contest(cells_of(*rows, *runs("c", "fw", 2)), "time")
-    assert len(found.values) == 2, "a problem with one method is no contest"
-    assert found.won.to_dict() == {"fw": 1, "mfw": 1}
-    assert found.typical.to_dict() == pytest.approx({"fw": math.sqrt(1 * 9), "mfw": math.sqrt(4 * 1)})
+    found = behind_best(cells_of(*rows, *runs("c", "fw", 2)), "time")
+    assert found.to_numpy().tolist() == [[1, 4], [9, 1]]
 
 
 def test_accuracies_that_print_alike_are_won_by_all() -> None:
     rows = [*runs("a", "fw", 1, 1, test_accuracy=0.9), *runs("a", "mfw", 1, 1, test_accuracy=0.90001),
             *runs("b", "fw", 1, test_accuracy=0.8), *runs("b", "mfw", 1, test_accuracy=0.7)]  # fmt: skip
-    found = contest(cells_of(*rows), "accuracy")
-    assert found.won.to_dict() == {"fw": 2, "mfw": 1}
-    assert found.behind["mfw"].max() == pytest.approx(10)
+    assert won(rows, "accuracy") == {"fw": 2, "mfw": 1}
+    assert behind_best(cells_of(*rows), "accuracy")["mfw"].max() == pytest.approx(10)
 
 
 PAIR = (("fw", 1), ("mfw", 2))
 
 
 @pytest.mark.parametrize(
-    ("rows", "won"),
+    ("rows", "expected"),
     [
         # a time cut short and a number that is not finite win nothing
         ([*runs("a", "fw", 1, status="time_limit"), *runs("a", "mfw", 5), *runs("a", "swap", 6),
@@ -51,9 +51,9 @@ PAIR = (("fw", 1), ("mfw", 2))
           *runs("w2a", "fw", "", status="missing", test_accuracy="")], {"fw": 1, "mfw": 0}),
     ],
 )  # fmt: skip
-def test_what_counts_as_a_problem_and_a_win(rows, won) -> None:
-    assert contest(cells_of(*rows), "time").won.to_dict() == won
+def test_what_counts_as_a_problem_and_a_win(rows, expected) -> None:
+    assert won(rows) == expected
 
 
 def test_nothing_is_compared_where_a_method_stands_alone() -> None:
-    assert contest(cells_of(*runs("a", "fw", 1), *runs("b", "mfw", 1)), "time") is None
+    assert behind_best(cells_of(*runs("a", "fw", 1), *runs("b", "mfw", 1)), "time").empty

@@ -79,26 +79,22 @@ def conclude(
     Facts that are open are left out; if ``strict``, they leave the whole open unless the others decide. ``of`` is the
     number of data sets of the claim. With ``exceptions`` just these must not be as claimed.
     """
-    every = list(facts)
-    known = [fact for fact in every if fact.holds is not None]
+    each = list(facts)
+    known = [fact for fact in each if fact.holds is not None]
     lost = [fact for fact in known if not fact.holds]
+    left = [fact for fact in each if fact.holds is None]
     won = len(known) - len(lost)
-    decided = won > 0 if enough == "any" else bool(lost)
-    if not known or (strict and len(known) < len(every) and not decided):
+    if not known or (strict and left and not (won if enough == "any" else lost)):
         return None
     holds = {"all": not lost, "most": won > len(lost), "any": won > 0}[enough]
     if exceptions is not None:
         holds = {fact.where for fact in lost} == {fact.where for fact in known} & {*exceptions}
-    values = [fact.value for fact in known]
     said = f"{what} in {won} of {len(known)} comparisons"
     said += f" (of the claim's {of} data sets)" if of not in {0, len(known)} else ""
-    said += f": {show(min(values))} to {show(max(values))}"
-    for words, some in (
-        ("not on", lost),
-        ("left open by time limits:", [fact for fact in every if fact.holds is None]),
-    ):
-        if some:
-            said += f"; {words} {listed((f'{fact.where} ({show(fact.value)})' for fact in some), most=6)}"
+    said += f": {show(min(fact.value for fact in known))} to {show(max(fact.value for fact in known))}"
+    for words, some in (("not on", lost), ("left open by time limits:", left)):
+        places = listed((f"{fact.where} ({show(fact.value)})" for fact in some), most=6)
+        said += f"; {words} {places}" * bool(some)
     return CheckResult(holds, said)
 
 
@@ -113,17 +109,27 @@ def per_cent(value: float) -> str:
 
 
 def all_of(results: Iterable[CheckResult | None]) -> CheckResult | None:
-    """Return whether all hold; None if one is lacking."""
-    every = list(results)
-    found = [one for one in every if one is not None]
-    if len(found) < len(every):
+    """Return whether all hold; None if one is lacking, or there are none."""
+    each = list(results)
+    found = [one for one in each if one is not None]
+    if not found or len(found) < len(each):
         return None
     return CheckResult(all(one.holds for one in found), "; ".join(one.evidence for one in found))
+
+
+def any_of(*checks: Check) -> Check:
+    """Return the check that those of these hold for which the cells have what is needed."""
+    return lambda view: all_of([found for check in checks if (found := check(view)) is not None])
 
 
 def all_hold(*checks: Check) -> Check:
     """Return the check that all of these hold; None if the cells lack what one of them needs."""
     return lambda view: all_of(check(view) for check in checks)
+
+
+def every(what: str, facts: Callable[["View"], Iterable[Fact]], enough: Enough = "all", **how: Any) -> Check:
+    """Return the check that all or most facts of a view are as claimed; ``how`` goes to `conclude`."""
+    return lambda view: conclude(what, facts(view), enough, **how)
 
 
 def makes_check(
@@ -192,10 +198,11 @@ class View:
         plain = without_sweeps(self.cells)
         plain = plain[plain["used"] > 0].assign(kernel=plain["kernel"].replace("", "rbf"))
         problem = ["kernel", "dataset"]
-        counts = plain.groupby([*problem, "experiment"], sort=False)["method"].nunique().reset_index()
-        chosen = counts.sort_values("method", ascending=False, kind="stable").drop_duplicates(problem)
+        methods_run = plain.groupby([*problem, "experiment"])["method"].transform("nunique")
+        plain = plain.loc[methods_run.sort_values(ascending=False, kind="stable").index]
+        plain = plain[plain["experiment"] == plain.groupby(problem)["experiment"].transform("first")]
         self._found: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in plain.merge(chosen.drop(columns="method")).to_dict("records"):
+        for cell in plain.to_dict("records"):
             self._found.setdefault((cell["kernel"], cell["dataset"], cell["method"]), []).append(cell)
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> Cell | None:
@@ -209,6 +216,10 @@ class View:
         """Return the mean of a measure; None where it was not measured."""
         cell = self.cell(dataset, method, kernel)
         return None if cell is None else number_of(cell, name)
+
+    def rows(self, dataset: str, method: str) -> float:
+        """Return the number of training rows of a cell that is known to be there."""
+        return float((self.cell(dataset, method) or {})["rows"])
 
     def pairs(
         self, name: str, first: str, second: str, on: Sequence[str]
@@ -255,6 +266,19 @@ def number_of(cell: Cell, name: str) -> Number | None:
     if math.isnan(value):
         return None
     return Number(value, math.inf if name == "time" and cell["censored"] else value)
+
+
+def measured_by_C(  # noqa: N802 - C is the penalty
+    cells: pd.DataFrame, name: str = "time"
+) -> dict[tuple[str, str, str, float], dict[str, dict[float, Number]]]:
+    """Return a measure by experiment, profile, data set and tolerance, then by method and by C, which rises."""
+    found: dict[tuple[str, str, str, float], dict[str, dict[float, Number]]] = {}
+    for cell in cells.sort_values("C", kind="stable").to_dict("records"):
+        number = number_of(cell, name)
+        if number is not None:
+            place = cell["experiment"], cell["profile"], cell["dataset"], cell["tolerance"]
+            found.setdefault(place, {}).setdefault(cell["method"], {})[cell["C"]] = number
+    return found
 
 
 def of_growth(check: Check, on: Sequence[str]) -> Check:

@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import against_cvm, setting_labels, sweeps, unique_cells, without_sweeps
-from fwsvm.analysis.contests import contest
+from fwsvm.analysis.contests import behind_best
 from fwsvm.analysis.figures.data import FigureData, labels_of
 from fwsvm.analysis.figures.style import (
     DASHED,
@@ -29,7 +30,7 @@ from fwsvm.analysis.figures.style import (
     set_titles,
     style_of,
 )
-from fwsvm.analysis.measures import Measure
+from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.published import (
     MADE_HERE,
     made_here,
@@ -229,23 +230,25 @@ def _notes(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]
 
 def draw_summary(data: FigureData) -> Iterator[Drawing]:
     """Yield a picture with a dot for each method and problem, a panel each for time and accuracy; strokes are means."""
-    contests = [found for name in BEHIND if (found := contest(data.cells, name)) is not None]
-    methods = list(dict.fromkeys(str(method) for one in contests for method in one.behind))
+    measures = [(measure(name), behind_best(data.cells, name)) for name in BEHIND]
+    methods = list(dict.fromkeys(str(method) for _, behind in measures for method in behind))
     if data.measures or len(methods) < 2:
         return
-    figure, axes = panels(len(contests), height=0.32 * len(methods) + 0.8)
+    parts = [(kind, behind.reindex(columns=methods)) for kind, behind in measures if len(behind)]
+    figure, axes = panels(len(parts), height=0.32 * len(methods) + 0.8)
     styles = [style_of(method, methods) | {"linestyle": "none", "alpha": 0.75} for method in methods]
-    for panel, one in zip(axes, contests, strict=True):
-        behind, typical = one.behind.reindex(columns=methods), one.typical.reindex(methods)
+    for panel, (kind, behind) in zip(axes, parts, strict=True):
+        whole = behind.dropna()
+        means = np.exp(np.log(whole).mean()) if kind.name == "time" else whole.mean()
         for place, (method, style) in enumerate(zip(methods, styles, strict=True)):
             panel.plot(behind[method], [place] * len(behind), **style)
-            panel.plot([typical[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+            panel.plot([means[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
         panel.set_yticks(range(len(methods)), [style["label"] for style in styles])
         panel.set_ylim(len(methods) - 0.5, -0.5)
-        if one.measure.name == "time":
-            scale_axis(panel, "x", one.measure)
-        set_titles(panel, "", BEHIND[one.measure.name], "")
-    problems = max(len(one.behind) for one in contests)
+        if kind.name == "time":
+            scale_axis(panel, "x", kind)
+        set_titles(panel, "", BEHIND[kind.name], "")
+    problems = max(len(behind) for _, behind in parts)
     caption = (
         f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
         "(geometric for times) over the problems that all methods finished in time."

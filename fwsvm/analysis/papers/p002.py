@@ -13,13 +13,12 @@ from fwsvm.analysis.claims.model import (
     Number,
     View,
     claims_of,
-    conclude,
+    every,
     is_decided,
-    number_of,
+    measured_by_C,
     per_cent,
 )
 from fwsvm.analysis.layouts import Layout
-from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import listed
 
@@ -28,13 +27,17 @@ LARGE_C, TEN = 10, 9.5  # "an order of magnitude" is about ten
 
 
 class Pair(NamedTuple):
-    """Both solvers' numbers at one C and tolerance of a problem."""
+    """Both solvers' numbers at one C of a problem: experiment, profile, data set and tolerance."""
 
-    dataset: str
-    tolerance: float
+    problem: tuple[str, str, str, float]
     C: float
     liblinear: Number
     avsf: Number
+
+    @property
+    def dataset(self) -> str:
+        """Return the data set."""
+        return self.problem[2]
 
     @property
     def speedup(self) -> Number:
@@ -43,70 +46,52 @@ class Pair(NamedTuple):
 
     def fact(self, value: float, holds: bool | None) -> Fact:
         """Return a fact about this pair."""
-        where = f"{published.title(self.dataset)} C={self.C:g} eps={self.tolerance:g}"
-        return Fact(where, value, holds)
+        return Fact(f"{published.title(self.dataset)} C={self.C:g} eps={self.problem[3]:g}", value, holds)
 
 
 def _pairs(view: View, name: str = "time") -> list[Pair]:
-    """Return the pairs in a measure; all of a data set are of the experiment that has most of them."""
-    runs: dict[str, list[list[Pair]]] = {}
-    for _, cells in view.cells.groupby(["dataset", "experiment", "profile"], sort=False):
-        both: dict[tuple[str, float, float], dict[str, Number | None]] = {}
-        for cell in cells.to_dict("records"):
-            place = cell["dataset"], cell["tolerance"], cell["C"]
-            both.setdefault(place, {})[cell["method"]] = number_of(cell, name)
-        pairs = [
-            Pair(*place, a, b)
-            for place, numbers in both.items()
-            for a, b in [map(numbers.get, METHODS)]
-            if a and b
-        ]
-        runs.setdefault(str(cells["dataset"].iloc[0]), []).append(pairs)
-    found = (max(pairs, key=len) for pairs in runs.values())
-    return list(itertools.chain(*found))
+    """Return the pairs in a measure, those of a problem together by C."""
+    return [
+        Pair(problem, C, a, found["avsf"][C])
+        for problem, found in measured_by_C(view.cells, name).items()
+        for C, a in found.get("liblinear", {}).items()
+        if C in found.get("avsf", {})
+    ]
 
 
 def _grids(view: View) -> list[list[Pair]]:
-    """Return the pairs by C of each data set and tolerance, where they are two or more."""
-    grids: dict[tuple[str, float], list[Pair]] = {}
-    for pair in sorted(_pairs(view), key=lambda pair: pair.C):
-        grids.setdefault(pair[:2], []).append(pair)
-    return [pairs for pairs in grids.values() if len(pairs) > 1]
+    """Return the pairs by C of each problem, where they are two or more."""
+    grids = [[*pairs] for _, pairs in itertools.groupby(_pairs(view), lambda pair: pair.problem)]
+    return [pairs for pairs in grids if len(pairs) > 1]
 
 
-def _times_by_C(view: View) -> Iterator[tuple[str, list[float], list[Number]]]:  # noqa: N802 - C is the penalty
-    """Yield (place, values of C, times there) of each solver and grid."""
+def _times_by_C(view: View) -> Iterator[tuple[str, float, list[Number]]]:  # noqa: N802 - C is the penalty
+    """Yield (place, largest C, times) of each solver and grid."""
     for pairs in _grids(view):
         for method in METHODS:
-            where = f"{published.title(pairs[0].dataset)} {METHOD_NAMES[method]} eps={pairs[0].tolerance:g}"
-            yield where, [pair.C for pair in pairs], [getattr(pair, method) for pair in pairs]
-
-
-def _all(
-    what: str, facts: Callable[[View], Iterable[Fact]], *, show: Callable[[float], str] = three_digits
-) -> Check:
-    """Return the check that all facts of a view are as claimed."""
-    return lambda view: conclude(what, facts(view), show=show)
+            *_, dataset, tolerance = pairs[0].problem
+            where = f"{published.title(dataset)} {METHOD_NAMES[method]} eps={tolerance:g}"
+            yield where, pairs[-1].C, [getattr(pair, method) for pair in pairs]
 
 
 def _wins(winner: str, counts: Callable[[Pair], bool]) -> Check:
     """Return the check that a solver is faster in the pairs that count."""
-
-    def facts(view: View) -> Iterator[Fact]:
-        for pair in filter(counts, _pairs(view)):
-            first, second = (
-                (pair.liblinear, pair.avsf) if winner == "liblinear" else (pair.avsf, pair.liblinear)
-            )
-            yield pair.fact(pair.liblinear.low / pair.avsf.low, first.below(second))
-
-    return _all(f"{METHOD_NAMES[winner]} is faster (liblinear over AVSF)", facts)
+    loser = METHODS[winner == "liblinear"]
+    return every(
+        f"{METHOD_NAMES[winner]} is faster (liblinear over AVSF)",
+        lambda view: (
+            pair.fact(pair.liblinear.low / pair.avsf.low, getattr(pair, winner).below(getattr(pair, loser)))
+            for pair in _pairs(view)
+            if counts(pair)
+        ),
+    )
 
 
 def _same_solution(view: View) -> Iterator[Fact]:
     """Yield whether the two solvers' primal objectives agree to 1%, at every converged pair."""
-    whole = {pair[:3] for pair in _pairs(view) if pair.speedup.exact}
+    whole = {pair[:2] for pair in _pairs(view) if pair.speedup.exact}
     for pair in _pairs(view, "objective"):
-        if pair[:3] in whole:
+        if pair[:2] in whole:
             a, b = pair.liblinear.low, pair.avsf.low
             apart = abs(a - b) / max(abs(a), abs(b))
             yield pair.fact(apart, apart <= 0.01)
@@ -117,14 +102,14 @@ def _largest(speedups: Iterable[Number]) -> Number:
     return Number(max(lows), max(highs))
 
 
-def _order_of_magnitude(view: View) -> CheckResult | None:
-    """Check that the largest speed-up is about ten or more on most problems."""
+def _order_of_magnitude(view: View) -> Iterator[Fact]:
+    """Yield whether the largest speed-up of a data set is about ten or more."""
     found: dict[str, list[Number]] = {}
     for pair in _pairs(view):
         found.setdefault(pair.dataset, []).append(pair.speedup)
-    tops = {dataset: _largest(speedups) for dataset, speedups in found.items()}
-    facts = [Fact(published.title(name), top.low, top.at_least(TEN)) for name, top in tops.items()]
-    return conclude("the largest speed-up is about ten or more", facts, "most")
+    for dataset, speedups in found.items():
+        top = _largest(speedups)
+        yield Fact(published.title(dataset), top.low, top.at_least(TEN))
 
 
 def _largest_for_large_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalty
@@ -142,12 +127,12 @@ def _covtype_difference(view: View) -> Iterator[Fact]:
     for pairs in _grids(view):
         sure = [pair.avsf / pair.liblinear for pair in pairs if is_decided(pair.liblinear, pair.avsf)]
         if pairs[0].dataset == "covtype" and len(sure) > 1:
-            yield Fact(f"eps={pairs[0].tolerance:g}", sure[-1].low / sure[0].low, sure[-1].below(sure[0]))
+            yield Fact(f"eps={pairs[0].problem[3]:g}", sure[-1].low / sure[0].low, sure[-1].below(sure[0]))
 
 
 def _covtype_tolerance(view: View) -> Iterator[Fact]:
     """Yield whether on cover type the two tolerances take nearly the same time (within 15%)."""
-    found = {(pair.tolerance, pair.C): pair for pair in _pairs(view) if pair.dataset == "covtype"}
+    found = {(pair.problem[3], pair.C): pair for pair in _pairs(view) if pair.dataset == "covtype"}
     for (tolerance, C), fine in found.items():
         rough = found.get((0.01, C))
         if tolerance == 0.001 and rough is not None:
@@ -167,17 +152,17 @@ def _grows_with_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalt
 
 def _dominated_by_largest_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the penalty
     """Yield whether the largest C takes at least half of the time of the whole grid, for both solvers."""
-    for where, values, (*others, last) in _times_by_C(view):
-        if values[-1] >= 1000:
+    for where, largest, (*others, last) in _times_by_C(view):
+        if largest >= 1000:
             rest = Number(*map(sum, zip(*others, strict=True)))
             yield Fact(where, last.low / (last.low + rest.low), last.at_least(rest))
 
 
 def _steps_cost_more(view: View) -> CheckResult | None:
     """Check that in the median a step of AVSF takes longer than one of liblinear, but not twice as long."""
-    steps = {pair[:3]: pair.liblinear.low / pair.avsf.low for pair in _pairs(view, "steps")}
-    timed = [pair for pair in _pairs(view) if pair[:3] in steps]
-    ratios = [pair.avsf.low / pair.liblinear.low * steps[pair[:3]] for pair in timed]
+    steps = {pair[:2]: pair.liblinear.low / pair.avsf.low for pair in _pairs(view, "steps")}
+    timed = [pair for pair in _pairs(view) if pair[:2] in steps]
+    ratios = [pair.avsf.low / pair.liblinear.low * steps[pair[:2]] for pair in timed]
     if not ratios:
         return None
     median = statistics.median(ratios)
@@ -209,23 +194,23 @@ def _remarked(check: Check) -> Check:
 
 _ON_COVER_TYPE = {
     "covtype-baseline": _wins("liblinear", lambda pair: pair.dataset == "covtype"),
-    "covtype-diminishes": _all(
+    "covtype-diminishes": every(
         "AVSF over liblinear is smaller at the largest C than at the smallest", _covtype_difference
     ),
-    "covtype-tolerance": _all("the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance),
+    "covtype-tolerance": every("the time at eps=0.001 is within 15% of that at eps=0.01", _covtype_tolerance),
 }
 _ON_ALL = {
-    "same-solution": _all("objectives agree to 1%", _same_solution, show=lambda x: f"{100 * x:.3g}%"),
+    "same-solution": every("objectives agree to 1%", _same_solution, show=lambda x: f"{100 * x:.3g}%"),
     "baseline-at-small-C": _wins("liblinear", lambda pair: pair.C <= 0.01),
     "avsf-at-large-C": _wins("avsf", lambda pair: pair.C >= 100 and pair.dataset != "covtype"),
-    "order-of-magnitude": _order_of_magnitude,
-    "largest-for-large-C": _all("the largest speed-up is at C of 10 or more", _largest_for_large_C),
-    "time-grows-with-C": _all("the time grows tenfold over the grid", _grows_with_C),
-    "grid-dominated": _all(
+    "order-of-magnitude": every("the largest speed-up is about ten or more", _order_of_magnitude, "most"),
+    "largest-for-large-C": every("the largest speed-up is at C of 10 or more", _largest_for_large_C),
+    "time-grows-with-C": every("the time grows tenfold over the grid", _grows_with_C),
+    "grid-dominated": every(
         "the largest C takes half of the time or more", _dominated_by_largest_C, show=per_cent
     ),
     "steps-cost-more": _steps_cost_more,
-    "avsf-finishes": _all("liblinear alone was cut short (liblinear over AVSF)", _finishes_first),
+    "avsf-finishes": every("liblinear alone was cut short (liblinear over AVSF)", _finishes_first),
 }
 CLAIMS = claims_of(
     "glasmachers", METHODS, _ON_COVER_TYPE | {name: _remarked(check) for name, check in _ON_ALL.items()}
