@@ -67,10 +67,10 @@ def open_problem(
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved = resolve(remote.table, settings)
-        found, workers = remote.table.found, remote.table.cluster.workers
-        origin = f"{remote.columns['dataset']} (on {workers:,} workers)"
-        shape = f"{found.rows:,} x {found.features:,}"
-        _print_problem(say, remote, resolved, origin, shape, found.classes, remote.table.ranges)
+        table = remote.table
+        origin = f"{remote.columns['dataset']} (on {table.cluster.workers:,} workers)"
+        shape = f"{table.rows:,} x {table.features:,}"
+        _print_problem(say, remote, resolved, origin, shape, table.classes, table.ranges)
         yield Problem(remote, settings, resolved)
 
 

@@ -8,65 +8,48 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
-from fwsvm.distributed.sums import Sums, sums_of
 from fwsvm.errors import DataError
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
 from fwsvm.solvers.fit import refuse_overflow
 
+OUT = -1  # the class number of a row that is not trained on
+
 
 class Facts(NamedTuple):
-    """What is to be known of a partition before training.
+    """What is to be known of a partition: sha256 of its bytes, largest index, rows of each class, notices.
 
-    Attributes
-    ----------
-    sha256 : str, of its bytes
-    features : int, the largest index
-    classes : tuple of str, labels in order of first appearance
-    counts : ndarray of int, shape (classes,), rows of each
-    sums : Sums
-    notices : tuple of str
+    Classes are labels as text, in order of first appearance.
     """
 
     sha256: str
     features: int
-    classes: tuple[str, ...]
-    counts: np.ndarray
-    sums: Sums
+    counts: dict[str, int]
     notices: tuple[str, ...]
 
 
 class Block(NamedTuple):
-    """The rows of a partition as they are trained on.
-
-    Attributes
-    ----------
-    rows : Rows, float64
-    codes : ndarray of int32, class numbers, -1 of rows that are not trained on
-    """
+    """The rows of a partition as they are trained on: rows in float64, and class numbers (int32), or `OUT`."""
 
     rows: Rows
     codes: np.ndarray
 
 
-OUT = -1  # the class number of a row that is not trained on
+class Moments(NamedTuple):
+    """What rows come to: their number, and for each feature sum and extremes, zeros included, of shape (1, n).
 
-
-class HeldOutPart(NamedTuple):
-    """Which rows of a partition are held out: every ``folds``-th of each class, in an order drawn at random.
-
-    Attributes
-    ----------
-    part, folds : int
-    stream : tuple of int, seeds the order: the seed and the partition's number
+    ``apart`` is the sum of the rows' squared distances from their mean.
     """
 
-    part: int
-    folds: int
-    stream: tuple[int, int]
+    rows: int
+    totals: csr_array
+    least: csr_array
+    most: csr_array
+    apart: float
 
 
 def load(partition: Partition) -> PartitionRows:
@@ -76,17 +59,13 @@ def load(partition: Partition) -> PartitionRows:
 
 def facts(part: PartitionRows) -> Facts:
     """Return what is to be known of a partition."""
-    X = csr_array(part.table.X)
-    names, codes = _names(part.table.labels)
-    counts = np.bincount(codes, minlength=len(names))
-    return Facts(part.sha256, X.shape[1], names, counts, sums_of(X), part.notices)
-
-
-def _names(given: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the labels as text in order of first appearance, and the place of each row's among them."""
-    distinct, firsts = np.unique(given, return_index=True)
-    names = tuple(dict.fromkeys(labels.label_text(label) for label in distinct[np.argsort(firsts)].tolist()))
-    return names, labels.encode(given, names)
+    distinct, firsts, counts = np.unique(part.table.labels, return_index=True, return_counts=True)
+    order = np.argsort(firsts)
+    found: dict[str, int] = {}
+    for label, count in zip(distinct[order].tolist(), counts[order].tolist(), strict=True):
+        name = labels.label_text(label)
+        found[name] = found.get(name, 0) + count
+    return Facts(part.sha256, part.table.X.shape[1], found, part.notices)
 
 
 def block(
@@ -103,11 +82,9 @@ def scaled(mine: Block, ranges: Ranges) -> Block:
     return Block(as_rows(scaling.apply(as_csr(mine.rows), ranges)), mine.codes)
 
 
-def feature_sums(mine: Block) -> Sums:
-    """Return the sums of a block's rows that are trained on."""
-    which = np.flatnonzero(mine.codes >= 0)
-    rows = mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which)
-    return sums_of(as_csr(rows))
+def without(mine: Block, held_out: np.ndarray) -> Block:
+    """Return a block of which the rows of a boolean mask are not trained on."""
+    return Block(mine.rows, np.where(held_out, OUT, mine.codes).astype(np.int32))
 
 
 def codes(mine: Block) -> np.ndarray:
@@ -115,20 +92,34 @@ def codes(mine: Block) -> np.ndarray:
     return mine.codes
 
 
-def _trained_on(mine: Block, classes: tuple[int, ...]) -> RowSource:
-    """Return the rows of some classes, far from who asks."""
+def of_numbers(mine: Block, which: np.ndarray) -> Rows:
+    """Return the rows of numbers in this partition."""
+    return some_rows(mine.rows, which)
+
+
+def moments(mine: Block) -> Moments | None:
+    """Return what the rows that are trained on come to; None where there are none."""
+    X = as_csr(some_rows(mine.rows, np.flatnonzero(mine.codes != OUT)))
+    m = X.shape[0]
+    if not m:
+        return None
+    least, most = (csr_array(found.reshape(1, -1)) for found in (X.min(axis=0), X.max(axis=0)))
+    apart = 0.5 * (m - 1) * mean_squared_distance(X)
+    return Moments(m, csr_array(np.ones((1, m))) @ X, least, most, apart)
+
+
+def _of_classes(mine: Block, classes: tuple[int, ...]) -> Rows:
     which = np.flatnonzero(np.isin(mine.codes, classes))
-    found = RowSource(mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which))
-    found.is_far = True
-    return found
+    return mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which)
 
 
 def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: str) -> Diagonal:
     """Return the kernel's diagonal over the rows of some classes; RangeError where values are too large."""
-    source = _trained_on(mine, classes)
+    source = RowSource(_of_classes(mine, classes))
+    source.is_far = True
     if not source.shape[0]:
         return Diagonal(np.zeros(0), 0.0)
-    refuse_overflow(kernel, kernel_name, as_csr(source.take(np.arange(source.shape[0]))))
+    refuse_overflow(kernel, kernel_name, as_csr(source.X))
     return source.diagonal(kernel)
 
 
@@ -136,56 +127,19 @@ def sums(
     mine: Block, classes: tuple[int, ...], kernel: Any, weighted: tuple[Rows, np.ndarray], dtype: str
 ) -> np.ndarray:
     """Return the sums of weighted kernel values at the rows of some classes, float64 of shape (k, outputs)."""
-    narrow, rows = np.dtype(dtype).type, _trained_on(mine, classes)
-    sources, targets = narrowed(weighted[0], rows.take(np.arange(rows.shape[0])))
-    sources, targets, which = (
-        in_precision(sources, narrow),
-        in_precision(targets, narrow),
-        np.arange(sources.height),
+    narrow: type = np.dtype(dtype).type
+    sources, targets = (
+        in_precision(rows, narrow) for rows in narrowed(weighted[0], _of_classes(mine, classes))
     )
-    return weighted_sums(kernel, sources, which, weighted[1], targets)
+    return weighted_sums(kernel, sources, np.arange(sources.height), weighted[1], targets)
 
 
-def of_numbers(mine: Block, which: np.ndarray) -> Rows:
-    """Return the rows of numbers in this partition."""
-    return some_rows(mine.rows, which)
-
-
-def right(mine: Block, machine: KernelModel) -> int:
-    """Return on how many rows a machine is right."""
-    return int(np.count_nonzero(machine.predict(as_csr(mine.rows)) == mine.codes)) if len(mine.codes) else 0
-
-
-def held_out(codes: np.ndarray, fold: HeldOutPart) -> np.ndarray:
-    """Return which rows of a partition are held out, bool of shape (k,).
-
-    Where a class's first row falls is drawn, too: small partitions are not all held out in the first part.
-    """
-    random, mask = np.random.default_rng(fold.stream), np.zeros(len(codes), bool)
-    for code in np.unique(codes):
-        mine = random.permutation(np.flatnonzero(codes == code))
-        first = int(random.integers(fold.folds))
-        mask[mine[(fold.part - first) % fold.folds :: fold.folds]] = True
-    return mask
-
-
-def without(mine: Block, fold: HeldOutPart) -> Block:
-    """Return a block whose rows held out are in no class."""
-    return Block(mine.rows, np.where(held_out(mine.codes, fold), OUT, mine.codes).astype(np.int32))
-
-
-def counts(mine: Block, classes: int) -> np.ndarray:
-    """Return how many rows of each class are trained on, shape (classes,)."""
-    return np.bincount(mine.codes[mine.codes != OUT], minlength=classes)
-
-
-def right_of_held_out(mine: Block, fold: HeldOutPart, machine: KernelModel) -> tuple[int, int]:
-    """Return on how many rows held out a machine is right, and how many there are."""
-    mask: Any = held_out(mine.codes, fold)
-    if not mask.any():
-        return 0, 0
-    predicted = machine.predict(as_csr(mine.rows)[np.flatnonzero(mask)])
-    return int(np.count_nonzero(predicted == mine.codes[mask])), int(np.count_nonzero(mask))
+def right(mine: Block, which: np.ndarray, machine: KernelModel) -> int:
+    """Return on how many rows of a boolean mask a machine is right."""
+    if not which.any():
+        return 0
+    rows = some_rows(mine.rows, np.flatnonzero(which))
+    return int(np.count_nonzero(machine.predict(as_csr(rows)) == mine.codes[which]))
 
 
 def as_csr(rows: Rows) -> csr_array:

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fwsvm.distributed import block
-from fwsvm.distributed.source import ClusterSource
-from fwsvm.distributed.sums import extreme, spread
-from fwsvm.distributed.table import RemoteTable
+from fwsvm.distributed.table import ClusterSource, RemoteTable
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import mean_squared_distance
@@ -51,15 +49,12 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
     FwsvmError
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
-    found = table.found
     enter(Phase.CHECK)
-    codes = np.concatenate(table.ask(block.codes))
-    source = ClusterSource(table, codes, resolved.kernel_name)
-    codes = codes[source.which]
-    ones = np.ones(len(codes))
-    weights = weights_of_classes(settings.class_weight, codes, found.classes, ones)[codes]
+    source = ClusterSource(table, resolved.kernel_name)
+    codes, ones = table.codes[source.which], np.ones(table.rows)
+    weights = weights_of_classes(settings.class_weight, codes, table.classes, ones)[codes]
     refuse_penalties(resolved.C, weights)
-    problems = Subproblems(source, source, None, codes, found.classes, weights, "one-vs-one")
+    problems = Subproblems(source, source, None, codes, table.classes, weights, "one-vs-one")
     with blas_on(1):
         enter(Phase.TRAIN)
         result = result_of(problems, resolved, solve_all(problems, resolved, watch))
@@ -77,10 +72,9 @@ def resolve(table: RemoteTable, settings: Settings) -> Resolved:
     """
     if is_given(settings.kernel):
         raise UsageError("a precomputed kernel needs all rows in one place; leave out --scheduler")
-    found = table.found
     has_width = settings.gamma is not None or settings.sigma2 is not None
     known = settings if has_width else replace(settings, gamma=1.0)
-    resolved = resolve_rows(known, np.array([[extreme(found.sums)]]), rows=found.rows)
+    resolved = resolve_rows(known, np.array([[table.extreme]]), rows=table.rows)
     if has_width or not hasattr(resolved.kernel, "gamma"):
         return resolved
     rule, width = kernel_family(resolved.kernel_name).width(width_rule_of(settings))
@@ -89,12 +83,13 @@ def resolve(table: RemoteTable, settings: Settings) -> Resolved:
             f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
             "--gamma"
         )
-    gamma = width.of(spread(found.sums, found.rows))
-    return replace(resolved, kernel=resolved.kernel._replace(gamma=gamma), width_rule=rule)
+    kernel = resolved.kernel._replace(gamma=width.of(table.spread))
+    return replace(resolved, kernel=kernel, width_rule=rule)
 
 
-def accuracy(table: RemoteTable, result: Result) -> float:
-    """Return the fraction of the rows that a machine is right on."""
+def accuracy(table: RemoteTable, result: Result, which: np.ndarray | None = None) -> float:
+    """Return the fraction of the rows, or of those of a boolean mask (m,), that a machine is right on."""
     enter(Phase.PREDICT)
-    right: list[int] = table.ask(block.right, table.same(table.cluster.send(result.model)))
-    return sum(right) / table.found.rows
+    asked = table.codes != block.OUT if which is None else which
+    right = table.ask(block.right, table.split(asked), table.same(table.cluster.send(result.model)))
+    return float(sum(right) / max(1, np.count_nonzero(asked)))

@@ -13,13 +13,13 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
-from fwsvm.distributed import block
+from fwsvm.data.splits import fold
 from fwsvm.distributed import fit as cluster
+from fwsvm.distributed.block import OUT
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments.run import accuracy
 from fwsvm.experiments.validation import refuse_lost_class, refuse_more_folds
-from fwsvm.phases import Phase, enter
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
@@ -47,13 +47,13 @@ class RemoteRows:
         *,
         zero_based: bool = False,
     ) -> None:
-        found = table.found
-        shape = {"rows": found.rows, "features": found.features, "classes": len(found.classes)}
+        shape = {"rows": table.rows, "features": table.features, "classes": len(table.classes)}
         self.table, self.test, self.columns = table, test, columns | shape
         self.notices, self.zero_based = notices, zero_based
         # another run than one machine would make, with the same certificate
         self.identity = f"{columns['data_sha256']} on a cluster {identity()}"
-        self.counts: np.ndarray = found.counts.sum(axis=0)
+        codes = table.codes[table.codes != OUT]
+        self.counts = np.bincount(codes, minlength=len(table.classes))
         self.test_count = 0 if test is None else test.rows
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
@@ -67,34 +67,31 @@ class RemoteRows:
 
     def test_accuracy(self, result: Result) -> float | None:
         """Return the test accuracy."""
-        return accuracy(result, self.test, self.table.found.classes) if self.test is not None else None
+        return accuracy(result, self.test, self.table.classes) if self.test is not None else None
 
     def parts(self, folds: int, seed: int) -> Iterator["RemoteFold"]:
-        """Yield the rows with each fold held out in turn.
-
-        Parts are drawn in each partition by itself, class by class, so they are not those of one machine.
+        """Yield the rows with each fold held out in turn, those of one machine.
 
         Raises
         ------
         DataError
             There are fewer rows than folds, or a class has too few.
         """
-        name, table = self.columns["dataset"], self.table
-        refuse_more_folds(name, table.found.rows, folds)
+        refuse_more_folds(self.columns["dataset"], self.table.rows, folds)
         for part in range(folds):
-            asked = [block.HeldOutPart(part, folds, (seed, number)) for number in range(len(table.blocks))]
-            yield RemoteFold(self, asked)
+            yield RemoteFold(self, fold(self.table.codes, folds, part, seed))
 
 
 class RemoteFold(RemoteRows):
     """Rows on a cluster, some of which are held out."""
 
-    def __init__(self, whole: RemoteRows, held_out: list[block.HeldOutPart]) -> None:
+    def __init__(self, whole: RemoteRows, held_out: np.ndarray) -> None:
         super().__init__(
             whole.table.without(held_out), None, whole.columns, whole.notices, zero_based=whole.zero_based
         )
         self.whole, self.held_out = whole.table, held_out
-        refuse_lost_class(self.columns["dataset"], self.counts, self.table.found.classes)
+        self.test_count = int(np.count_nonzero(held_out))
+        refuse_lost_class(self.columns["dataset"], self.counts, self.table.classes)
 
     def training_accuracy(self, result: Result) -> float | None:  # noqa: ARG002
         """Return None: only the rows held out are predicted."""
@@ -102,11 +99,7 @@ class RemoteFold(RemoteRows):
 
     def test_accuracy(self, result: Result) -> float | None:
         """Return the accuracy on the rows held out."""
-        enter(Phase.PREDICT)
-        model = self.whole.same(self.whole.cluster.send(result.model))
-        answers = self.whole.ask(block.right_of_held_out, self.held_out, model)
-        self.test_count = sum(count for _, count in answers)
-        return float(sum(right for right, _ in answers) / max(1, self.test_count))
+        return cluster.accuracy(self.whole, result, self.held_out)
 
 
 @contextmanager
@@ -126,14 +119,13 @@ def opened(
     there = Cluster(address)
     try:
         table = RemoteTable(there, partitions, scale=scale or "none")
-        recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": base}
-        held_out, notices = None, table.found.notices
+        recipe: dict[str, Any] = {"partitions": table.digests, "zero_based": base}
+        held_out, notices = None, table.notices
         if base and zero_based is None:
             notices = (FOUND_ZERO_BASED, *notices)
         if test is not None:
             loader = loader_of(test, zero_based=base)
-            found = table.found
-            held_out, recipe["test"], more = read_test(test, loader, found.features, found.classes)
+            held_out, recipe["test"], more = read_test(test, loader, table.features, table.classes)
             notices = (*notices, *more)
         if table.ranges is not None:
             recipe["scaling"] = scale

@@ -9,9 +9,10 @@ from scipy import sparse
 from fwsvm import data
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
-from fwsvm.distributed import block, source
+from fwsvm.data.splits import fold
+from fwsvm.distributed import block
 from fwsvm.distributed import fit as there
-from fwsvm.distributed.table import RemoteTable
+from fwsvm.distributed.table import ClusterSource, RemoteTable
 from fwsvm.errors import DataError, UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.resolve import resolve
@@ -78,8 +79,8 @@ def test_several_classes_with_weights_of_their_own(tmp_path):
     table = table_of(written(tmp_path, X, codes))
     asked = chosen(tolerance=1e-5, class_weight={"0": 3.0})
     far = train(table, asked)
-    order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
-    near = fit(X, order, table.found.classes, asked)
+    order = np.array([table.classes.index(str(int(1 - code))) for code in codes])
+    near = fit(X, order, table.classes, asked)
     assert far.certified
     assert far.subproblems == 3
     assert abs(far.objective - near.objective) <= far.gap + near.gap
@@ -99,13 +100,13 @@ def test_default_width_and_lambda_are_those_of_one_machine(tmp_path):
 
 def test_rounds_fetch_only_rows_that_matter_and_are_not_there(tmp_path, monkeypatch):
     X, codes = clouds(4, 3000, 2.0)
-    fetched, rows = [], RemoteTable.rows
+    fetched, rows = [], RemoteTable.fetch
 
     def noted(table, numbers):
         fetched.append(len(numbers))
         return rows(table, numbers)
 
-    monkeypatch.setattr(RemoteTable, "rows", noted)
+    monkeypatch.setattr(RemoteTable, "fetch", noted)
     found = train(table_of(written(tmp_path, X, codes)), chosen())
     assert found.certified
     assert 0 < sum(fetched) < 2000
@@ -120,7 +121,7 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
     near = data.load(path, scale=how)
     table = RemoteTable(Inline(), partitions.cut(path), scale=how)
     assert table.ranges.same_as(near.train.ranges)
-    rows = block.as_csr(table.rows(np.arange(300)))
+    rows = block.as_csr(table.fetch(np.arange(300)))
     np.testing.assert_array_equal(rows.toarray(), sparse.csr_array(near.train.X).toarray())
     asked = Settings("chunking", threads=1)
     far = train(table, asked)
@@ -130,36 +131,16 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
     assert far.model.ranges.same_as(near.train.ranges)
 
 
-@given(st.integers(0, 2**32), st.integers(2, 12), st.integers(0, 60))
-def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, rows):
-    codes = np.random.default_rng(seed).integers(3, size=rows)
-    masks = [block.held_out(codes, block.HeldOutPart(part, count, (seed, 4))) for part in range(count)]
-    assert (np.sum(masks, axis=0) == 1).all() if rows else not np.sum(masks)
-    for code in np.unique(codes):
-        sizes = [int((mask & (codes == code)).sum()) for mask in masks]
-        assert max(sizes) - min(sizes) <= 1
-
-
-def held_out(table, codes):
-    """Return a part of the rows to hold out, the class number of each row, and which rows are held out."""
-    order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
-    asked = [block.HeldOutPart(1, 4, (0, number)) for number in range(len(table.blocks))]
-    parts = np.split(order, table.starts[1:-1])
-    masks = [block.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)]
-    return asked, order, np.concatenate(masks)
-
-
 def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
     X, codes = clouds(12, 500, classes=3)
     table = table_of(written(tmp_path, X, codes))
-    asked, order, mask = held_out(table, codes)
-    far = train(rest := table.without(asked), chosen(tolerance=1e-5))
-    near = fit(X[~mask], order[~mask], table.found.classes, chosen(tolerance=1e-5))
-    assert rest.found.rows == (~mask).sum()
+    order, mask = table.codes, fold(table.codes, 4, 1, 0)
+    far = train(rest := table.without(mask), chosen(tolerance=1e-5))
+    near = fit(X[~mask], order[~mask], table.classes, chosen(tolerance=1e-5))
+    assert rest.rows == (~mask).sum()
     assert far.certified
     assert abs(far.objective - near.objective) <= far.gap + near.gap
-    answers = table.ask(block.right_of_held_out, asked, table.same(far.model))
-    assert np.sum(answers, axis=0).tolist() == [(far.model.predict(X[mask]) == order[mask]).sum(), mask.sum()]
+    assert there.accuracy(table, far, mask) == (far.model.predict(X[mask]) == order[mask]).mean()
 
 
 @pytest.mark.parametrize("offset", [0.0, 30.0])
@@ -167,8 +148,8 @@ def test_a_folds_default_width_is_that_of_the_rows_that_are_left(tmp_path, offse
     X, codes = clouds(14, 500, classes=3)
     X += offset
     table, asked = table_of(written(tmp_path, X, codes)), Settings("chunking", threads=1)
-    parts, _, mask = held_out(table, codes)
-    far = there.resolve(table.without(parts), asked)
+    mask = fold(table.codes, 4, 1, 0)
+    far = there.resolve(table.without(mask), asked)
     assert far.kernel.gamma == pytest.approx(resolve(asked, X[~mask]).kernel.gamma, rel=1e-9)
     assert there.resolve(table, asked).kernel.gamma == pytest.approx(resolve(asked, X).kernel.gamma, rel=1e-9)
 
@@ -186,7 +167,7 @@ def test_an_interrupt_between_two_chunks_keeps_the_point_reached(tmp_path, monke
     def interrupt(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(source.ClusterSource, "sums", interrupt)
+    monkeypatch.setattr(ClusterSource, "sums", interrupt)
     X, codes = clouds(7)
     found = train(table_of(written(tmp_path, X, codes)), chosen())
     assert found.status is Status.INTERRUPTED
