@@ -18,7 +18,7 @@ from fwsvm.data.partitions import Partition
 from fwsvm.distributed import block
 from fwsvm.distributed.cluster import Cluster
 from fwsvm.errors import DataError
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.rows import Rows, no_rows, some_rows, stacked_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.scaling import TARGETS, Ranges
 
@@ -121,19 +121,7 @@ class RemoteTable:
         """Return the rows of ascending numbers."""
         cuts = np.searchsorted(numbers, self.starts[1:-1])
         own = zip(np.split(numbers, cuts), self.starts[:-1], strict=True)
-        return stacked(self.ask(block.of_numbers, [some - start for some, start in own]), self.features)
-
-
-def stacked(parts: Sequence[Rows], features: int) -> Rows:
-    """Return tables of rows one below the other."""
-    ends = np.cumsum([0, *(len(rows.values) for rows in parts)])
-    starts = [rows.starts[:-1] + end for rows, end in zip(parts, ends, strict=False)]
-    return Rows(
-        np.concatenate([np.zeros(0), *(rows.values for rows in parts)]),
-        np.concatenate([np.zeros(0, np.int32), *(rows.columns for rows in parts)]),
-        np.concatenate([*starts, ends[-1:]]).astype(np.int64),
-        features,
-    )
+        return stacked_rows(self.ask(block.of_numbers, [some - start for some, start in own]))
 
 
 def _classes(counts: Counter[str], partitions: Sequence[Partition]) -> tuple[str, ...]:
@@ -167,7 +155,7 @@ class ClusterSource(RowSource):
         self.which = np.flatnonzero(table.codes != block.OUT) if which is None else which
         self.classes = tuple(np.unique(table.codes[self.which]).tolist())
         self._place = np.searchsorted(np.sort(self.which), self.which)  # of each row in what workers return
-        self._kept = np.zeros(0, np.int64), stacked([], table.features)  # rows of the last chunk, ascending
+        self._kept = np.zeros(0, np.int64), no_rows(table.features)  # rows of the last chunk, ascending
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -186,7 +174,7 @@ class ClusterSource(RowSource):
         if len(new):
             kept = np.flatnonzero(np.isin(numbers, wanted))
             every = np.concatenate([numbers[kept], new])
-            rows = stacked([some_rows(rows, kept), self.table.fetch(new)], self.shape[1])
+            rows = stacked_rows([some_rows(rows, kept), self.table.fetch(new)])
             order = np.argsort(every)
             numbers, rows = self._kept = every[order], some_rows(rows, order)
         return some_rows(rows, np.searchsorted(numbers, wanted))

@@ -11,7 +11,7 @@ from fwsvm.estimators.base import class_names, in_our_order, value_errors
 from fwsvm.estimators.kernel import NAMES, KernelClassifier
 from fwsvm.estimators.parameters import with_parameters
 from fwsvm.solvers import Result, Settings
-from fwsvm.solvers.stochastic.one_pass import after_portion, before_portions
+from fwsvm.solvers.stochastic.pegasos import after_portion, before_portions
 
 
 @with_parameters(f"{NAMES} lam", method="scs")

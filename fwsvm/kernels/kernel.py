@@ -132,15 +132,7 @@ def register(
     """Add a NamedTuple of kernel parameters to `KERNELS` under a name; arguments are those of `KernelFamily`."""
 
     def add(kind: type) -> type:
-        family = KernelFamily(name, formula, kind, parameters, **more)
-        fields, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
-        if unknown := [each for each in parameters if each not in fields]:
-            raise ValueError(f"the kernel {name!r} has no field for its parameter {unknown[0]!r}")
-        if missing := [each for each in fields if each != "gamma" and each not in defaults]:
-            raise ValueError(f"the field {missing[0]!r} of the kernel {name!r} has no default")
-        if ("gamma" in parameters) != bool(family.widths):
-            raise ValueError(f"the kernel {name!r} needs both gamma and rules for its width, or neither")
-        add_to_registry(KERNELS, "kernel", name, family)
+        add_to_registry(KERNELS, "kernel", name, KernelFamily(name, formula, kind, parameters, **more))
         return kind
 
     return add

@@ -87,12 +87,7 @@ def mean_absolute_distance(X: RowMatrix) -> float:
         return 0.0
     total = 0.0
     for f in range(columns.shape[1]):
-        values = columns.data[columns.indptr[f] : columns.indptr[f + 1]]
-        repeats = np.ones(len(values))
-        if len(values) < m:  # the zeros, which are not stored
-            values, repeats = np.append(values, 0.0), np.append(repeats, float(m - len(values)))
-        order = np.argsort(values, kind="stable")
-        values, repeats = values[order], repeats[order]
-        below = np.concatenate([[0.0], np.cumsum(repeats)[:-1]])
-        total += float(np.sum(values * repeats * (below - (m - below - repeats))))
+        values = np.sort(columns.data[columns.indptr[f] : columns.indptr[f + 1]])
+        below = np.arange(len(values)) + (m - len(values)) * (values > 0.0)  # the zeros, which are not stored
+        total += float(np.sum(values * (2.0 * below - (m - 1.0))))
     return 2.0 * total / (m * (m - 1))

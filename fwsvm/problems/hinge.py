@@ -66,12 +66,9 @@ def regularisation(penalties: np.ndarray, method: str) -> float:
             f"{method} minimises the plain mean hinge loss, where rows have no weights of their own; "
             "leave the weights out or choose a simplex or linear method"
         )
-    return lambda_of(float(penalties[0]), len(penalties))
-
-
-def lambda_of(C: float, m: int) -> float:
-    """Return lambda = 1/(C m) as runs have it: one that a user gives may differ from it in the last bit."""
-    return 1.0 / (C * m)
+    return float(
+        1.0 / (penalties[0] * len(penalties))
+    )  # one that a user gives may differ from it in the last bit
 
 
 def box_dual(total: float, square: float, most: float) -> float:

@@ -156,9 +156,6 @@ SMALL_CLASS = 64
 CHUNK_SPARE = 1.5
 #: Share of the rows above which a chunk is all of them. Evidence: none.
 LARGEST_CHUNK = 1 / 2
-#: Relative gap over all rows below which the look after the next chunk is in double precision at once. Evidence: of 30
-#: looks on w7a, a7a, shuttle, ijcnn1, skin/nonskin and mushrooms eight found such a gap; the run ended at each next.
-NEAR = 1.0
 #: Rounding of single precision as a part of the goal, as sums of independent errors of alpha's columns have it, above
 #: which a chunk is checked by itself before the look at all rows. Evidence: of 31 chunks of w7a, shuttle,
 #: skin/nonskin, mushrooms and ijcnn1 below it one missed the goal, of 16 above it eight.

@@ -1,7 +1,5 @@
 """Files of machine code: kept for each combination of types, and a miss where they are damaged."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -33,14 +31,3 @@ def test_code_is_kept_on_disk_and_a_damaged_file_is_a_miss(tmp_path, monkeypatch
     assert sum(again.stats.cache_hits.values()) == (2 if content is None else 1)
     assert sorted(tmp_path.rglob("*")) == sorted({*files, *(file.parent for file in files)})
     assert all(file.stat().st_size > 100 for file in files)
-
-
-def test_an_interrupt_that_llvmlite_swallows_is_heard(monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("llvmlite.binding.executionengine.string_at", interrupted)
-    before = sys.unraisablehook
-    with pytest.raises(KeyboardInterrupt):
-        njit(total, inline="never")(np.ones(3))  # one that is not kept on disk
-    assert sys.unraisablehook is before

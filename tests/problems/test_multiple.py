@@ -7,8 +7,17 @@ from hypothesis import strategies as st
 from scipy import optimize, sparse
 
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_qp import Loss, box_qp, certificate, margins_of, weights_of
-from fwsvm.problems.multiple import LEAST, MOST, best_certificate, best_multiple
+from fwsvm.problems.box_qp import (
+    LEAST,
+    MOST,
+    Loss,
+    best_certificate,
+    best_multiple,
+    box_qp,
+    certificate,
+    margins_of,
+    weights_of,
+)
 
 
 def problem(seed, loss, scale):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
-from fwsvm.solvers.chunking.chunking import select_rows
+from fwsvm.solvers.chunking import select_rows
 from tests import naive
 from tests.solvers.problems import hold_to_the_simplex
 

@@ -13,7 +13,7 @@ from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_at_once
-from fwsvm.solvers.chunking.chunking import ChunkRun, fits
+from fwsvm.solvers.chunking import ChunkRun, fits
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS

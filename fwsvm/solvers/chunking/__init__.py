@@ -1,23 +1,318 @@
-"""A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
+"""chunking: solve on a chunk of the rows, look at all of them, take the next chunk (ours; none of the papers' methods).
 
-`run` is the `Solver`, over rows in memory, in a mapped file or on a cluster; another method of the simplex solves on
-each chunk.
+A row that is no support vector of the solution could as well not be there, and one that lies far outside the margin,
+f_t = y_t (<w, phi(x_t)> + b) well above 1, will hardly become one. Vapnik (1982) and Osuna, Freund & Girosi (1997,
+"Support vector machines: training and applications") solve on a part of the rows, look at the others with the machine
+found, and exchange rows that cannot matter for rows that violate their condition; SVM-light and LIBSVM set rows aside
+on the way (shrinking). Here:
+
+1. Solve on an eighth of the rows, drawn at random class by class, to the goal.
+2. Compute q = K~ alpha at all rows from scratch: in single precision, and where that shows no row outside the chunk
+   that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
+   certificate: done.
+3. The rows that matter are the support vectors of alpha and those with f_t < 1. Take half as many again, those of least
+   f, as the next chunk; take all rows where that is more than half of them.
+4. Solve on the chunk to the goal, from alpha; go to 2 (unless the chunk was all rows: done).
+
+alpha, with zeros for rows outside the chunk, is feasible for the whole problem and has the same R there. A chunk holds
+the support of alpha and the row of least q: where 2 does not end the run there is a way down from alpha on the next
+chunk, and as in Osuna's proof no chunk comes back. Should rounding, or a gap that the inner run left, keep R from
+falling all the same, the next chunk is all rows. Objective and gap reported are those of the whole problem.
+
+It pays where support vectors are few among many rows: a step passes over the chunk, not over all rows, and kernel
+columns are as short. Where they are many, what the first chunk cost, a few per cent, buys a starting point.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm._mapped import is_mapped
-from fwsvm.kernels.source import RowSource
+from fwsvm._memory import require
+from fwsvm.errors import UsageError, not_one_of
+from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.chunking.chunking import ChunkRun
+from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.iterate import on_simplex
-from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, on_simplex, outcome_of
+from fwsvm.solvers.frank_wolfe.state import SimplexStart, largest_gap
+from fwsvm.solvers.registry import FAMILIES, METHODS, method, register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver, WarmStart
+from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
+from fwsvm.solvers.tuning import (
+    CHUNK_SPARE,
+    FIRST_CHUNK,
+    LARGEST_CHUNK,
+    MOST_FIRST_ROWS,
+    SAFE_ROUNDING,
+    SMALL_CLASS,
+)
+from fwsvm.status import Status
+
+
+@register(
+    "chunking",
+    family="chunking",
+    paper="ours",
+    tolerance="the Frank-Wolfe gap 2 (R - min q) over all rows, recomputed from scratch after each chunk",
+)
+class Chunking(NamedTuple):
+    """Solve on a few of the rows, then on those that matter, until no other row matters. For few support vectors.
+
+    Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap, over all rows.
+
+    Parameters
+    ----------
+    inner : the method that solves on a chunk, any other one of the simplex; its parameters have their defaults
+    fewest : rows of the smallest two-class problem that is not solved in one piece
+    """
+
+    inner: str = "swap-2o"
+    fewest: int = 4096
+
+    def check(self) -> None:
+        """Refuse an inner method that does not solve this problem, and a negative number, with `UsageError`."""
+        problem = FAMILIES["chunking"].problem
+        known = [
+            name
+            for name, method in METHODS.items()
+            if method.family not in {"chunking", "auto"} and FAMILIES[method.family].problem == problem
+        ]
+        if self.inner not in known:
+            raise UsageError(not_one_of("inner of chunking", sorted(known), self.inner))
+        if self.fewest < 0:
+            raise UsageError(f"fewest of chunking must be 0 or more, not {self.fewest}")
+
+
+SINGLE_ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
+COPIED = 64  # bytes of copies, in both precisions and in tiles, for each number of a chunk
+
+
+def fits(support: int, rows: int, resolved: Resolved) -> bool:
+    """Whether the kernel columns of so many support vectors, over so many rows, fit in the cache."""
+    return 4 * support * rows <= resolved.cache_bytes
+
+
+class ChunkRun:
+    """A `Solver`: the present chunk and the inner run on it, or alpha alone between two of them.
+
+    Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too. As the
+    certificate of alpha over all rows holds for the rows of a chunk, inner runs leave their own check from scratch to
+    it, as long as their rounding does not keep the run from its goal.
+
+    Parameters
+    ----------
+    problem : Binary, whose X may be a `RowSource`
+    settings : Resolved, of the inner method
+    warm_start : WarmStart, optional
+    columns : SharedColumns, optional
+    many : Resolved, optional
+        Settings for all rows where the columns of those that matter do not fit in the cache.
+
+    Attributes
+    ----------
+    found : SimplexCertificate or None, of alpha over all rows, where they were looked at
+    outcome : Outcome or None, of alpha, where an inner run ended at it
+    lowest, gap : float, R and the gap at the look before, in either precision
+    below : float, a number that the optimum is not below, by the looks so far
+    done : SimplexIterate or None, what the last inner run ended at, until the next begins
+    defers : bool, whether inner runs leave their check to the look at all rows
+    exact : bool, whether the last look was in float64
+    before : Counters, what all before the present inner run did
+    """
+
+    def __init__(
+        self,
+        problem: Binary,
+        settings: Resolved,
+        warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+        many: Resolved | None = None,
+    ) -> None:
+        self.settings, self.many, self.stream = settings, many, problem.stream
+        self.matter = 0  # rows that matter by the last look
+        self.columns = columns  # for all rows; each chunk is of other rows
+        self.source: RowSource = row_source(problem.X)
+        self.before = Counters()
+        self.order = np.argsort(-problem.y, kind="stable")
+        self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
+        self.m, self.plus, self.ridge = len(self.y), int(np.count_nonzero(self.y > 0)), 1.0 / self.penalties
+        own = self.source.diagonal(settings.kernel)
+        self.diagonal, self.value_rounding = own.values[self.order] + 1.0 + self.ridge, own.rounding
+        self.widest = float(self.diagonal.max())
+        self.found: SimplexCertificate | None = None
+        self.outcome: Outcome | None = None
+        self.lowest = self.gap = np.inf
+        self.below = 0.0
+        self.defers, self.exact = True, False
+        self.alpha = np.zeros(self.m)
+        if warm_start is None:
+            share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m) if self.source.is_far else FIRST_CHUNK
+            self._start(first_chunk(self.plus, self.m, np.random.default_rng(self.stream), share))
+        else:  # of a run with another penalty
+            self.alpha = warm_start.weights[self.order]
+            self._start(self._next_chunk(self._survey(np.float32)))
+
+    # ---------------------------------------------------------------- chunks
+
+    @property
+    def _is_whole(self) -> bool:
+        return len(self.chunk) == self.m
+
+    def _start(self, chunk: np.ndarray) -> None:
+        """Let the inner method begin on a chunk, at alpha if there is one."""
+        self.chunk, settings = chunk, self._of_chunk(len(chunk))
+        warm_start: WarmStart | None = None
+        if self.exact:
+            warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], self.ridge[chunk])
+        elif self.alpha.any():
+            warm_start = WarmStart(self.alpha[chunk])
+        rows = self.source.take(self.order[chunk])
+        if self.source.is_far:
+            require(
+                COPIED * len(rows.values),
+                f"a chunk of {len(chunk):,} of the {self.m:,} rows, those that may be support vectors,",
+                "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
+            )
+        problem = Binary(rows, self.y[chunk], self.penalties[chunk], self.stream)
+        columns = self.columns if self._is_whole else None
+        self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        self.done: SimplexIterate | None = None
+
+    def _of_chunk(self, rows: int) -> Resolved:
+        """Return the settings of the inner run on a chunk of so many rows."""
+        settings = self.settings
+        if self.many is not None and rows == self.m and not fits(self.matter, self.m, self.many):
+            settings = self.many
+        if settings.stop == "meb" and self.found is not None:
+            # the rule speaks of the largest K~_ii of all rows
+            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
+        return replace(settings, deferred=SAFE_ROUNDING if self.defers and rows < self.m else 0.0)
+
+    def _next_chunk(self, q: np.ndarray) -> np.ndarray:
+        """Return the next chunk, after a survey that returned q."""
+        f = (q - self.ridge * self.alpha) / float(self.alpha @ q)
+        self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
+        return select_rows(f, self.alpha, self.plus)
+
+    def _goal(self, R: float) -> float:
+        return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
+
+    # ---------------------------------------------------------------- looks at all rows
+
+    def _survey(self, dtype: type = np.float64) -> np.ndarray:
+        """Find the certificate of alpha, which is one in float64 only, and return q (m,)."""
+        alpha, y, ridge = np.empty((3, self.m))
+        alpha[self.order], y[self.order], ridge[self.order] = self.alpha, self.y, self.ridge
+        point = y, alpha[:, None], ridge[:, None]
+        q = gradients(self.settings.kernel, self.source, *point, self.settings.threads, dtype)[self.order, 0]
+        self.q = np.ascontiguousarray(q)
+        self.found = certificate(self.ridge, self.diagonal, self.alpha, self.q, self.value_rounding)
+        self.below = max(self.below, self.found.objective - self.found.gap)
+        evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
+        self.before = self.before._replace(kernel_evaluations=evaluations)
+        return self.q
+
+    def _look(self) -> tuple[np.ndarray, SimplexCertificate]:
+        """Look at all rows, in single precision where that shows for sure that the run goes on."""
+        q = self._survey(np.float32)
+        self.exact = self._excess_outside(q) <= SINGLE_ROUNDING * self.widest
+        if self.exact:
+            q = self._survey()
+        assert self.found is not None  # noqa: S101  (by the survey)
+        return q, self.found
+
+    def _excess_outside(self, q: np.ndarray) -> float:
+        """Return by how much the gap of rows outside the chunk is above the goal."""
+        R = float(self.alpha @ q)
+        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self._goal(R)
+
+    # ---------------------------------------------------------------- the contract of a Solver
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` of the inner method's steps."""
+        taken: int = self.inner.advance(steps)
+        return taken
+
+    def check_stop(self) -> Status | None:
+        """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
+        ended: Status | None = self.inner.check_stop()
+        if ended is None or self._is_whole:
+            return ended
+        last, before = self.iterate(), self.counters
+        self.alpha, self.done, self.before = last.alpha[self.order], last, before
+        self.outcome = self.inner = None
+        q, found = self._look()
+        halved, self.gap = found.gap < 0.5 * self.gap, found.gap
+        if self.exact:
+            outcome = outcome_of(found, self.settings, self.widest)
+            if outcome.within and not self.settings.final_gap:
+                return Status.SAMPLED_STOP
+            self.outcome = outcome
+            if outcome.within:
+                return Status.CONVERGED
+            if self._excess_outside(q) <= 0.0:  # no other row would help
+                if not self.defers:
+                    return Status.STALLED  # it is the inner method that can do no better
+                self.defers = (
+                    halved  # or its rounding, which it has not seen: that of steps from an exact q is small
+                )
+                self._start(self.chunk)
+                return None
+        falls, self.lowest = self.lowest > last.objective, last.objective
+        # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
+        self._start(self._next_chunk(q) if falls else np.arange(self.m))
+        return None
+
+    def iterate(self) -> SimplexIterate:
+        """Return alpha over all rows, R and the support size, and how far R is above what the optimum is not below."""
+        if self.done is not None:
+            gap = self.done.objective - self.below if self.outcome is None else self.outcome.gap
+            return replace(self.done, gap=gap, outcome=self.outcome)
+        here, alpha, whole = self.inner.iterate(), np.zeros(self.m), self._is_whole
+        alpha[self.order[self.chunk]] = here.alpha
+        return replace(
+            here,
+            iterations=self.before.iterations + here.iterations,
+            alpha=alpha,
+            warm_start=WarmStart(alpha),
+            gap=here.gap if whole else here.objective - self.below,
+            outcome=here.outcome if whole else None,
+        )
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far, on all chunks, and between them."""
+        return self.before if self.done is not None else self.before.plus(self.inner.counters)
+
+
+def first_chunk(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
+    """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
+    chunk = [
+        first + random.choice(count, max(min(count, SMALL_CLASS), int(share * count)), replace=False)
+        for first, count in ((0, plus), (plus, m - plus))
+    ]
+    return np.sort(np.concatenate(chunk))
+
+
+def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:
+    """Return the rows of the next chunk, ascending, or all rows.
+
+    Parameters
+    ----------
+    f : ndarray, shape (m,), y_t times the decision value: rows below 1 matter
+    alpha : ndarray, shape (m,); so do those with weight
+    plus : int, rows 0 ... plus - 1 are the class +1; of each class there is one row at least
+    """
+    m = len(f)
+    wanted = int(CHUNK_SPARE * np.count_nonzero((alpha > 0.0) | (f < 1.0))) + 2
+    if wanted > LARGEST_CHUNK * m:
+        return np.arange(m)
+    order = np.where(alpha > 0.0, -np.inf, f)
+    for first, last in ((0, plus), (plus, m)):
+        order[first + int(order[first:last].argmin())] = -np.inf
+    return np.sort(np.argpartition(order, wanted - 1)[:wanted])
 
 
 def _start(

@@ -9,7 +9,7 @@ row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until th
 of length zero, and a method that only needs to know that (`is_at_rest`) is spared the inner product; so is the next
 survey where the row is far from moving still. Surveys are made when visits have computed inner products that a survey
 would have spared, and when the gap as last seen row by row suggests that the goal is near. If w misses it, the best
-multiple of w is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
+multiple of w is tried (`fwsvm.problems.box_qp.best_multiple`): nothing but the stop depends on that, no step does.
 """
 
 from typing import NamedTuple
@@ -20,8 +20,7 @@ from fwsvm._mapped import is_mapped
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.machine import LINE, prefetch
 from fwsvm.numerics.random import shuffle
-from fwsvm.problems.box_qp import BoxQP, add, product_with_row, projected, shortfall
-from fwsvm.problems.multiple import best_multiple
+from fwsvm.problems.box_qp import BoxQP, add, best_multiple, product_with_row, projected, shortfall
 from fwsvm.solvers.tuning import (
     EARLY_SURVEY_FACTOR,
     IDLE_VISITS_FOR_SURVEY,
@@ -40,53 +39,58 @@ GOING, REACHED, OWN_RULE, STALLED = range(4)
 #: Its two phases: coordinate steps in the order of the sweep, or a survey of all rows with w unchanged.
 SWEEPING, SURVEYING = range(2)
 
+#: Numbers of a row.
 COORDINATE = np.dtype(
     [
-        ("alpha", np.float64),
-        ("margin", np.float64),  # y_i <w, x_i> at the last survey
-        ("slack", np.float64),  # the row rests while |w - w at the survey| is below this; -1: it does not
-        ("shortfall", np.float64),  # its part of the gap when last visited
+        (name, np.float64)
+        for name in (
+            "alpha",
+            "margin",  # y_i <w, x_i> at the last survey
+            "slack",  # the row rests while |w - w at the survey| is below this; -1: it does not
+            "shortfall",  # its part of the gap when last visited
+        )
     ]
 )
 
-CONTROL = np.dtype(
-    [
-        ("dual", np.float64),  # D, by the sum of gains
-        ("gap", np.float64),  # sum of the shortfalls: the gap as of each row's last visit
-        ("moved", np.float64),  # |w - w at the survey|^2, never too small
-        ("distance", np.float64),  # its root
-        ("travelled", np.float64),  # sum of the squared lengths of this sweep's steps
-        ("reach", np.float64),  # what |change of w|^2 of a sweep is taken to be
-        ("least", np.float64),  # range of the projected gradient in this sweep
-        ("most", np.float64),
-        ("least_before", np.float64),  # liblinear's thresholds, from the sweep before
-        ("most_before", np.float64),
-        ("epsilon", np.float64),  # tolerance of the method's own rule
-        ("reference", np.float64),  # Delta_ref of AVSF
-        ("share", np.float64),  # 1 / m
-        ("fade", np.float64),  # exp(-c), what a step of length zero does to a preference
-        ("stop_constant", np.float64),  # stop where gap <= stop_constant + stop_slope * D
-        ("stop_slope", np.float64),
-        ("optimism", np.float64),  # gap as tracked / best gap as surveyed, when last surveyed
-        ("theta", np.float64),  # the best multiple of w, when last surveyed,
-        ("decrease", np.float64),  # and what it takes off P and the gap
-        ("dual_surveyed", np.float64),  # D then
-        ("sweeps_surveyed", np.int64),  # sweeps then
-        ("least_gap", np.float64),  # the least gap surveyed
-        ("at_rest", np.int64),  # surveys in a row without progress
-        ("idle", np.int64),  # visits since then that moved nothing and that a survey would have spared
-        ("doing", np.int64),  # SWEEPING or SURVEYING
-        ("at", np.int64),  # place in the order, or row of the survey
-        ("size", np.int64),  # length of the order: rows of this sweep
-        ("can_stop", np.int64),  # AVSF: the sweep visits every row exactly once
-        ("by_own_rule", np.int64),  # whether the method's own rule ends the run (--stop eps)
-        ("block", np.int64),  # rows of a mapped file that are visited together; 0: they are in memory
-        ("sweeps", np.int64),
-        ("iterations", np.int64),  # rows visited
-        ("steps", np.int64),  # visits after which the row stays in the active set: the paper's steps
-        ("stop", np.int64),  # GOING or the reason to come back
-    ]
+REALS = (
+    "dual",  # D, by the sum of gains
+    "gap",  # sum of the shortfalls: the gap as of each row's last visit
+    "moved",  # |w - w at the survey|^2, never too small
+    "distance",  # its root
+    "travelled",  # sum of the squared lengths of this sweep's steps
+    "reach",  # what |change of w|^2 of a sweep is taken to be
+    "least",  # range of the projected gradient in this sweep
+    "most",
+    "least_before",  # liblinear's thresholds, from the sweep before
+    "most_before",
+    "epsilon",  # tolerance of the method's own rule
+    "reference",  # Delta_ref of AVSF
+    "share",  # 1 / m
+    "fade",  # exp(-c), what a step of length zero does to a preference
+    "stop_constant",  # stop where gap <= stop_constant + stop_slope * D
+    "stop_slope",
+    "optimism",  # gap as tracked / best gap as surveyed, when last surveyed
+    "theta",  # the best multiple of w, when last surveyed,
+    "decrease",  # and what it takes off P and the gap
+    "dual_surveyed",  # D then
+    "least_gap",  # the least gap surveyed
 )
+COUNTS = (
+    "sweeps_surveyed",  # sweeps then
+    "at_rest",  # surveys in a row without progress
+    "idle",  # visits since then that moved nothing and that a survey would have spared
+    "doing",  # SWEEPING or SURVEYING
+    "at",  # place in the order, or row of the survey
+    "size",  # length of the order: rows of this sweep
+    "can_stop",  # AVSF: the sweep visits every row exactly once
+    "by_own_rule",  # whether the method's own rule ends the run (--stop eps)
+    "block",  # rows of a mapped file that are visited together; 0: they are in memory
+    "sweeps",
+    "iterations",  # rows visited
+    "steps",  # visits after which the row stays in the active set: the paper's steps
+    "stop",  # GOING or the reason to come back
+)
+CONTROL = np.dtype([(name, np.float64) for name in REALS] + [(name, np.int64) for name in COUNTS])
 
 
 class LinearState(NamedTuple):

@@ -9,8 +9,7 @@ import numpy as np
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary, Hyperplane
-from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of
-from fwsvm.problems.multiple import best_certificate
+from fwsvm.problems.box_qp import BoxCertificate, Loss, best_certificate, box_qp, certificate, weights_of
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.dual_coordinate.engine import (
     CONTROL,
@@ -43,12 +42,12 @@ class LinearIterate(Iterate):
 
 def certify(candidates: Sequence[Candidate[LinearIterate]], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`."""
-    return [_certified(at, exact=exact) for _, _, at in candidates]
-
-
-def _certified(at: LinearIterate, *, exact: bool) -> Certified:
-    known = at.outcome if exact else None
-    return Certified(known or tracked(at), Hyperplane(at.w[:-1].copy(), float(at.w[-1])))
+    return [
+        Certified(
+            (at.outcome if exact else None) or tracked(at), Hyperplane(at.w[:-1].copy(), float(at.w[-1]))
+        )
+        for _, _, at in candidates
+    ]
 
 
 class LinearRun:

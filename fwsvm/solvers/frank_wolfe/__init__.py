@@ -25,7 +25,7 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:
     if is_mapped(problem.X):
-        from fwsvm.solvers.chunking.chunking import ChunkRun
+        from fwsvm.solvers.chunking import ChunkRun
 
         return ChunkRun(problem, resolved, warm_start, columns)
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
@@ -35,7 +35,7 @@ def _start(
 
 def _chosen(solver: Solver) -> str:
     """Say where a method solved on chunks of mapped rows, which is no choice of the user's."""
-    from fwsvm.solvers.chunking.chunking import ChunkRun
+    from fwsvm.solvers.chunking import ChunkRun
 
     return "on chunks" if isinstance(solver, ChunkRun) else ""
 

@@ -1,10 +1,8 @@
 """Methods for the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
 
 descent        one iteration on a sample: subgradient, direction and line search
-sample         the rows drawn, and kernel sums over them
-run            what all methods share, and what a point is worth
+run            what all methods share: rows drawn, kernel sums over them, and what a point is worth
 wolfe, scs, pegasos     a method each, with its parameters and loop
-one_pass       the step of pegasos once for each row of a portion, from any machine of this problem
 """
 
 from fwsvm.solvers.registry import FAMILIES, Family

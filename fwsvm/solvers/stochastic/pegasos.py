@@ -1,20 +1,39 @@
 """pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
 
-from typing import NamedTuple
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill_range, scatter, wide_row
+from fwsvm.kernels.rows import as_rows, no_rows, some_rows, stacked_rows
+from fwsvm.kernels.sparse_tiles import (
+    WIDE,
+    clear,
+    empty_left_block,
+    fill_range,
+    kernel_matrix,
+    scatter,
+    wide_row,
+)
+from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import together
 from fwsvm.problems.binary import Binary
+from fwsvm.problems.hinge import regularisation
+from fwsvm.problems.machines import KernelModel
+from fwsvm.settings import Settings
+from fwsvm.solvers.fit import refuse_overflow
 from fwsvm.solvers.registry import register
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
-from fwsvm.solvers.stochastic.sample import RowBuffer, picked_rows
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, picked_rows
 from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
 from fwsvm.status import Status
 
@@ -99,7 +118,8 @@ class PegasosRun(StochasticRun):
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
         self.random = np.random.default_rng(problem.stream)
-        self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
+        self.store = no_rows(problem.X.shape[1], self.dtype)  # the rows in the expansion
+        self.own: np.ndarray = np.zeros(0, self.dtype)
         self.counts = np.zeros(self.m)  # y_i times the times that a row violated its margin
         self.members = np.zeros(self.m, np.int64)  # the rows in the expansion, in order of coming
         self.size = 0
@@ -132,7 +152,9 @@ class PegasosRun(StochasticRun):
         old, self.size = self.size, self.size + len(new)
         self.members[old : self.size] = self.ids[new]
         if len(new):
-            self.store.append(some_rows(self.pool, self.pool_at - WIDE + new))
+            new += self.pool_at - WIDE
+            self.store = stacked_rows([self.store, some_rows(self.pool, new)])
+            self.own = np.concatenate([self.own, self.pool_own[new]])
 
     def _next_block(self) -> None:
         """Draw the next block's rows and compute the sums that its steps start from."""
@@ -154,7 +176,7 @@ class PegasosRun(StochasticRun):
         size, weights = self.size, self.counts[self.members[: self.size]]
         parts = self.resolved.threads if size * WIDE > EXPANSION_PER_THREAD else 1
         ends = [size * part // parts for part in range(parts + 1)]
-        outs, rows, own = np.zeros((parts, WIDE)), self.store.rows, self.store.own
+        outs, rows, own = np.zeros((parts, WIDE)), self.store, self.own
 
         def add(part: int) -> None:
             first, last = ends[part], ends[part + 1]
@@ -203,3 +225,131 @@ class PegasosRun(StochasticRun):
         """What was done so far; a step is an iteration."""
         t = int(self.control["t"][0])
         return Counters(t, t, self.kernel_evaluations)
+
+
+# ---------------------------------------------------------------- rows that come in portions
+
+PART = 1024  # rows that are visited together: their kernel values among one another are kept
+
+
+def _after_one_pass(
+    model: KernelModel, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, lam: float, threads: int
+) -> KernelModel:
+    """Return the machine after a step at each row of each pair of classes, in order.
+
+    The step needs w and t alone, so it can follow any machine of the hinge problem, whichever method it came from.
+
+    Parameters
+    ----------
+    model : KernelModel
+        Its support vectors may be none.
+    X : ndarray or csr_array, shape (b, n)
+    codes : ndarray of int, shape (b,), class numbers
+    seen : ndarray of int, shape (K,), rows of each class visited before
+    lam : float, of each pair's problem
+    """
+    K, kernel, weights = len(model.classes), model.kernel, model.pair_weights()
+    classes, s = np.concatenate([np.repeat(np.arange(K), model.counts), codes]), len(weights)
+    support, rows = as_rows(model.support), as_rows(X)
+    coefficients = np.zeros((len(classes), K - 1))
+    for pair, (i, j) in enumerate(combinations(range(K), 2)):
+        places = np.flatnonzero((classes == i) | (classes == j))
+        old, new, t = places[places < s], places[places >= s] - s, int(seen[i] + seen[j])
+        b, beta, mine = len(new), weights[old, pair], some_rows(rows, new)
+        sums, joined, products = np.zeros(b), np.zeros(b), np.empty((b, b))
+        if len(old):
+            scaled = lam * t * beta[:, None]
+            sums = weighted_sums(kernel, some_rows(support, old), np.arange(len(old)), scaled, mine, threads)[
+                :, 0
+            ]
+        kernel_matrix(kernel, mine, np.arange(b), np.arange(b), products)
+        now = np.zeros(1, CONTROL)
+        now["t"], now["scale"] = t, 1.0 / (lam * t) if t else 0.0
+        visit(lam, now, np.where(codes[new] == i, 1.0, -1.0), sums, products, 0, b, joined)
+        found = np.concatenate([beta * t, joined / lam]) / max(1, t + b)
+        coefficients[places, np.where(classes[places] == i, j - 1, i)] = found
+    kept = np.flatnonzero(coefficients.any(axis=1))
+    kept = kept[np.argsort(classes[kept], kind="stable")]
+    return replace(
+        model,
+        support=stacked([model.support, X])[kept],
+        counts=np.bincount(classes[kept], minlength=K),
+        coefficients=coefficients[kept],
+    )
+
+
+#: What a result says of a point that nothing is proven about.
+UNPROVEN: dict[str, Any] = {
+    "status": Status.MAX_ITERATIONS,
+    "message": "Each row was visited once, as it came; that proves no gap.",
+    "gap_kind": "none",
+    "certified": False,
+} | dict.fromkeys(("objective", "gap", "relative_gap", "primal", "dual", "gap_error"), math.nan)
+
+
+def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
+    """Return the result of no rows yet: its width, and lambda where that is not given, are of the first portion X.
+
+    Raises
+    ------
+    UsageError
+        Settings that make no sense.
+    """
+    resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
+    regularisation(np.full(X.shape[0], resolved.C), "pegasos")
+    K = len(classes)
+    pairs = K * (K - 1) // 2
+    nothing = np.zeros((0, K - 1))
+    model = KernelModel(
+        tuple(classes), resolved.kernel, X[:0], np.zeros(K, np.int64), nothing, np.zeros(pairs)
+    )
+    return Result(
+        model=model,
+        settings=resolved.as_columns(),
+        subproblems=pairs,
+        solved=pairs,
+        **UNPROVEN,
+    )
+
+
+def after_portion(
+    begun: Result, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, settings: Settings
+) -> Result:
+    """Return the result after one pass over a portion of rows, in an order drawn by the seed.
+
+    Parameters
+    ----------
+    begun : Result
+        Of `before_portions`, of earlier portions, or of `fwsvm.solvers.fit`.
+    X : ndarray or csr_array, shape (b, n)
+    codes : ndarray of int, shape (b,), class numbers
+    seen : ndarray of int, shape (K,), rows of each class that ``begun`` was trained on
+    settings : Settings
+        Its seed and threads are used.
+
+    Raises
+    ------
+    RangeError
+        Kernel values beyond what single precision holds.
+    """
+    started, model = time.perf_counter(), begun.model
+    assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
+    refuse_overflow(model.kernel, str(begun.settings["kernel"]), X)
+    order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
+    K = len(model.classes)
+    lam = begun.settings["lambda"] * K / 2.0
+    for first in range(0, len(order), PART):
+        some = order[first : first + PART]
+        model = _after_one_pass(model, X[some], codes[some], seen, lam, settings.threads or 1)
+        seen = seen + np.bincount(codes[some], minlength=K)
+    visited = begun.iterations + (K - 1) * len(codes)
+    return replace(
+        begun,
+        model=model,
+        trace=(),
+        support_vectors=int(model.counts.sum()),
+        iterations=visited,
+        steps=visited,
+        train_seconds=begun.train_seconds + time.perf_counter() - started,
+        **UNPROVEN,
+    )

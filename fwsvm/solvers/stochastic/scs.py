@@ -19,8 +19,14 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
-from fwsvm.solvers.stochastic.sample import Sample, picked_rows, random_order
+from fwsvm.solvers.stochastic.run import (
+    Sample,
+    StochasticIterate,
+    StochasticRun,
+    picked_rows,
+    random_order,
+    repeated,
+)
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -122,23 +128,14 @@ class Scs(NamedTuple):
 
     def check(self) -> None:
         """Refuse parameters with which the method makes no sense, with `UsageError`."""
-        wrong = {
-            "0 < least_radius < radius <= greatest_radius": not (
-                0 < self.least_radius < self.radius <= self.greatest_radius
-            ),
-            "factor > 1": self.factor <= 1,
-            "eta1 between 0 and 1": not 0 < self.eta1 < 1,
-            "eta2 > 0": self.eta2 <= 0,
-            "doubt of at least 0": self.doubt < 0,
-            "first, more, largest and patience of at least 1": (
-                min(self.first, self.more, self.largest, self.patience) < 1
-            ),
-            "rate from 0 to 1": not 0 <= self.rate <= 1,
-            "growing above 0 and at most 1": not 0 < self.growing <= 1,
-            "enough > 0": self.enough <= 0,
-        }
-        if any(wrong.values()):
-            raise UsageError(f"scs needs {', '.join(words for words, is_wrong in wrong.items() if is_wrong)}")
+        good = 0 < self.least_radius < self.radius <= self.greatest_radius and self.factor > 1
+        good = good and 0 < self.eta1 < 1 and self.eta2 > 0 and self.doubt >= 0 and self.enough > 0
+        good = good and min(self.first, self.more, self.largest, self.patience) >= 1
+        if not (good and 0 <= self.rate <= 1 and 0 < self.growing <= 1):
+            raise UsageError(
+                "scs needs 0 < least_radius < radius <= greatest_radius, factor > 1, 0 < eta1 < 1, eta2 > 0, doubt >= 0, "
+                "first, more, largest and patience >= 1, 0 <= rate <= 1, 0 < growing <= 1, and enough > 0"
+            )
 
     def added_rows(self, rows: int) -> int:
         """Return how many rows S_{k+1} has more than S_k, which has so many, if it grows linearly."""

@@ -16,8 +16,7 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, Bundle, Descent, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
-from fwsvm.solvers.stochastic.sample import picked_rows
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, picked_rows, repeated
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
 
