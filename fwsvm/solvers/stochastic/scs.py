@@ -133,8 +133,8 @@ class Scs(NamedTuple):
         good = good and min(self.first, self.more, self.largest, self.patience) >= 1
         if not (good and 0 <= self.rate <= 1 and 0 < self.growing <= 1):
             raise UsageError(
-                "scs needs 0 < least_radius < radius <= greatest_radius, factor > 1, 0 < eta1 < 1, eta2 > 0, doubt >= 0, "
-                "first, more, largest and patience >= 1, 0 <= rate <= 1, 0 < growing <= 1, and enough > 0"
+                "scs needs 0 < least_radius < radius <= greatest_radius, factor > 1, 0 < eta1 < 1, eta2 > 0, doubt >= "
+                "0, first, more, largest and patience >= 1, 0 <= rate <= 1, 0 < growing <= 1, and enough > 0"
             )
 
     def added_rows(self, rows: int) -> int:
