@@ -133,12 +133,6 @@ def test_a_part_left_by_a_kill_is_replaced(cache: Path, site: Site) -> None:
     assert not part.exists()
 
 
-def test_the_next_address_is_tried(cache: Path, site: Site) -> None:
-    good = site.put("/tiny", CONTENT)
-    entry = an_entry(a_file(f"{site.address}/gone", site.put("/bad", CONTENT, serve.wrong), good))
-    assert fetched(entry).read_bytes() == CONTENT
-
-
 def test_a_gz_file_stays_as_it_came_even_where_the_server_calls_it_an_encoding(
     cache: Path, site: Site
 ) -> None:

@@ -109,9 +109,3 @@ def test_what_cannot_be_loaded_says_why(arguments: dict, error: type, said: str,
         data.load(**arguments)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_one_class_cannot_be_learned(train: Path) -> None:
-    train.write_text("1 1:1\n1 2:1\n", "utf-8")
-    with pytest.raises(DataError, match=r"train\.svm"):
-        data.load(train)

@@ -104,13 +104,6 @@ def test_entries_agree_with_themselves() -> None:
                 assert set(file.parents) <= set(LOCK.entries)
 
 
-def test_unknown_names_get_near_ones(cache: Path) -> None:
-    with pytest.raises(DataError, match="pendigits"):
-        data.load("pendigts")
-    with pytest.raises(DataError, match="no such file"):
-        data.load("./nowhere.svm")
-
-
 def test_the_shipped_sets_need_no_network_and_no_mirror(cache: Path) -> None:
     wdbc, digits = data.load("wdbc", offline=True), data.load("digits", offline=True)
     assert wdbc.train.X.shape == (569, 30)

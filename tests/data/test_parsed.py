@@ -60,13 +60,6 @@ def test_mapped_copies_are_read_only(cache: Path, tmp_path: Path, monkeypatch: p
         X.data[0] = 1.0
 
 
-def test_other_bytes_of_the_same_size_are_another_copy(cache: Path, tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    for value in (3, 4):
-        path.write_text(f"1 1:2\n-1 1:{value}\n")
-        assert formats.read(path, loader_of(path))[0].X.data.tolist() == [2.0, value]
-
-
 @pytest.mark.parametrize("damage", ["truncated", "other array", "missing"])
 def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "rows"
