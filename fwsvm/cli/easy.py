@@ -91,8 +91,7 @@ def easy(
         else:
             settings = replace(settings, C=best.values["C"], gamma=best.values["gamma"])
             some = f" of {found.rows:,} of the rows" if found.rows < data.train.rows else ""
-            cut = ", cut short by the time limit" if found.cut else ""
-            tried = f"best of {len(found.right)} in {FOLDS} folds{some}, {best.accuracy:.2%} right{cut}"
+            tried = f"best of {len(found.right)} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
             say("choose", f"C {settings.C:g}, gamma {settings.gamma:.4g}: {tried}")
             for name in best.on_edge:
                 note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")

@@ -5,11 +5,10 @@ Dask schedules the chains and moves those of a dead worker to another. Each data
 
 import concurrent.futures
 import contextlib
+import os
 import secrets
 import threading
 from asyncio import CancelledError
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,16 +28,11 @@ PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait i
 AGAIN = "run the command again, which goes on from here"
 
 
-def _run(
-    chain: Chain, resources: Resources, stop: str, machines: Mapping[str, int], dataset: Dataset
-) -> list[Record]:
-    """Run a chain on a worker of the cluster.
-
-    ``machines`` says of each host how many runs it can have at once, which share its memory.
-    """
+def _run(chain: Chain, resources: Resources, stop: str, dataset: Dataset) -> list[Record]:
+    """Run a chain on a worker of the cluster, beside as many others as its machine has processors."""
     asked_to_stop = distributed().Event(stop)
-    beside = min(resources.parallel_cells, machines.get(_host(distributed().get_worker().address), 1))
     whole = resources.cache_mib or default_cache_mib()
+    beside = min(resources.parallel_cells, os.cpu_count() or 1)
     resources = replace(resources, cache_mib=shared_cache_mib(whole, beside))
 
     def watch(_cell: Cell, _progress: Progress) -> None:
@@ -48,10 +42,6 @@ def _run(
     with contextlib.suppress(KeyboardInterrupt):
         return list(run_cells(chain, resources, watch, dataset))
     return []
-
-
-def _host(address: str) -> str:
-    return str(distributed().comm.get_address_host(address))
 
 
 class ClusterExecutor(FuturesExecutor):
@@ -65,7 +55,6 @@ class ClusterExecutor(FuturesExecutor):
         super().__init__(replace(resources, threads=resources.threads or 1))
         self.client = connect(address)
         self.stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
-        self.machines: Counter[str] = Counter()
         self.running: list[Any] = []
         self.sent: dict[str, Any] = {}  # data by fingerprint
         self.sending = threading.Lock()
@@ -73,12 +62,8 @@ class ClusterExecutor(FuturesExecutor):
     @property
     def slots(self) -> int:
         """How many chains the cluster's workers can take at once."""
-        found: Counter[str] = Counter()
         with errors(self.client):
-            for address, threads in self.client.nthreads().items():
-                found[_host(address)] += threads
-        self.machines = found
-        return found.total()
+            return sum(self.client.nthreads().values())
 
     def shared(self, at_once: int) -> Resources:
         """Return the resources of each of so many runs in parallel, before each machine divides its memory."""
@@ -108,9 +93,7 @@ class ClusterExecutor(FuturesExecutor):
         while status not in {"finished", "error"} and not self.stopping:
             data = self._send(chain[0], anew=status != "")
             with errors(self.client):
-                future = self.client.submit(
-                    _run, chain, resources, self.stop.name, self.machines, data, pure=False
-                )
+                future = self.client.submit(_run, chain, resources, self.stop.name, data, pure=False)
                 self.running.append(future)
                 try:
                     patiently(self.client, partial(self._wait, future), AGAIN, PATIENCE)

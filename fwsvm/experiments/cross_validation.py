@@ -70,14 +70,11 @@ class Search(NamedTuple):
         Held-out rows predicted right, of what was tried on every fold.
     rows : int
         Training rows that it used.
-    cut : bool
-        Whether the time limit ended it.
     """
 
     choice: Choice | None
     right: dict[tuple[float, ...], int]
     rows: int
-    cut: bool
 
 
 def choose_width_and_penalty(
@@ -130,7 +127,7 @@ def choose_width_and_penalty(
             count(ended.total(), len(WIDTHS) * len(every) * len(chain))
     whole = {point: right[point] for point in ended if ended[point] == folds}
     choice = best_of(("gamma", "C"), whole, table.rows) if whole else None
-    return Search(choice, whole, table.rows, time.monotonic() >= deadline)
+    return Search(choice, whole, table.rows)
 
 
 def _has_ended(run: ChainRun) -> bool:

@@ -7,11 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.data.labels import QUOTED
-from fwsvm.errors import DataError, SettingError, clipped
+from fwsvm.errors import SettingError
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.record import UNMEASURED, unmeasured
-from fwsvm.experiments.validation import masks
+from fwsvm.experiments.validation import masks, refuse_lost_class
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
@@ -39,10 +38,8 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
             'kernel="linear"'
         )
     counts = np.bincount(codes, minlength=len(classes))
-    single = np.flatnonzero(counts == 1)
-    if len(single) and np.count_nonzero(counts) > 1:  # of one class alone `fit` says that there is no other
-        label, where = clipped(classes[int(single[0])], QUOTED), f"{name}: " if name else ""
-        raise DataError(f"{where}class {label} has one row only, and probabilities need two of each")
+    if np.count_nonzero(counts) > 1:  # of one class alone `fit` says that there is no other
+        refuse_lost_class(name, np.where(counts == 0, 1, counts - 1), tuple(classes))
 
 
 def train_model(

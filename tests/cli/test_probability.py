@@ -94,7 +94,7 @@ def test_what_has_no_probabilities_is_refused_before_training(tmp_path):
     assert (done.exit_code, "--probability is for kernel methods" in done.stderr) == (2, True)
     few = write(tmp_path / "few.svm", np.array([1, 1, 2]), np.arange(6.0).reshape(3, 2))
     done = run("train", str(few), "--probability", "--model", made)
-    assert (done.exit_code, "class 2 has one row only" in done.stderr) == (3, True)
+    assert (done.exit_code, "class 2 has too few rows" in done.stderr) == (3, True)
     assert "status" not in done.stdout
     least = write(tmp_path / "least.svm", np.array([1, 1, 1, 2, 2]), np.arange(10.0).reshape(5, 2))
     assert run("train", str(least), "--probability", "--model", made).exit_code == 0
