@@ -185,7 +185,10 @@ def absolute(a: Any) -> Any:
 
 
 def exp(a: Any) -> Any:
-    """Return e^a for a <= 0 to about one unit in the last place; below -87 (float32) or -708 (float64) 0 or tiny."""
+    """Return e^a for a <= 0 to about one unit in the last place; it is 0 below -87 (float32) or -708 (float64).
+
+    Products of what is tiny are slow: numbers below the normal ones take a hundred times as long.
+    """
     return math.exp(a)
 
 
@@ -224,7 +227,7 @@ def _exp(builder: Any, a: Any) -> Any:
         return _llvm(builder, "exp", a)
     single = kind.element == ir.FloatType()
     lowest, terms, (high, low) = (-87.0, _TERMS_32, _LOG2_32) if single else (-708.0, _TERMS_64, _LOG2_64)
-    a = _larger(builder, a, _constant(kind, lowest))
+    given, a = a, _larger(builder, a, _constant(kind, lowest))
     scaled = builder.fmul(a, _constant(kind, 1.4426950408889634))
     n = _llvm(builder, "floor", builder.fadd(scaled, _constant(kind, 0.5)))
     r = _muladd(builder, n, _constant(kind, -low), _muladd(builder, n, _constant(kind, -high), a))
@@ -232,7 +235,10 @@ def _exp(builder: Any, a: Any) -> Any:
     for term in terms[1:]:
         p = _muladd(builder, p, r, _constant(kind, term))
     p = _muladd(builder, p, builder.fmul(r, r), r)
-    return builder.fmul(builder.fadd(p, _constant(kind, 1.0)), _power_of_two(builder, n))
+    found = builder.fmul(builder.fadd(p, _constant(kind, 1.0)), _power_of_two(builder, n))
+    return builder.select(
+        builder.fcmp_ordered(">=", given, _constant(kind, lowest)), found, _constant(kind, 0.0)
+    )
 
 
 def _power_of_two(builder: Any, n: Any) -> Any:
