@@ -209,16 +209,29 @@ def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out, sc
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
             _meet(kernel, tiles, tile, count, scratch, which, False, scratch, HEIGHT, values)
             start = tile * HEIGHT
-            for o in range(weights.shape[0]):
-                low = high = broadcast(dtype.type(0))
+            for o in range(
+                0, weights.shape[0], 2
+            ):  # two outputs at a time: each addition waits for the one before
+                two = minimum(o + 1, weights.shape[0] - 1)
+                low = high = low_of_two = high_of_two = broadcast(dtype.type(0))
                 for c in range(count):
+                    x, y = load(scratch, values + c * HEIGHT), load(scratch, values + c * HEIGHT + 8)
                     weight = broadcast(dtype.type(weights[o, at + c]))
-                    low = muladd(load(scratch, values + c * HEIGHT), weight, low)
-                    high = muladd(load(scratch, values + c * HEIGHT + 8), weight, high)
-                store(scratch, totals, low)
-                store(scratch, totals + 8, high)
-                for t in range(maximum(first, start), minimum(last, start + HEIGHT)):
-                    out[o, t - shift] += scratch[totals + t - start]
+                    low, high = muladd(x, weight, low), muladd(y, weight, high)
+                    weight = broadcast(dtype.type(weights[two, at + c]))
+                    low_of_two, high_of_two = muladd(x, weight, low_of_two), muladd(y, weight, high_of_two)
+                _add_totals(low, high, scratch, totals, out[o], start, first, last, shift)
+                if two > o:
+                    _add_totals(low_of_two, high_of_two, scratch, totals, out[two], start, first, last, shift)
+
+
+@njit(each_step=True, forceinline=True)
+def _add_totals(low, high, scratch, totals, out, start, first, last, shift):
+    """Add sixteen sums, those of the rows ``start`` and later, to ``out`` where it has these rows."""
+    store(scratch, totals, low)
+    store(scratch, totals + 8, high)
+    for t in range(maximum(first, start), minimum(last, start + HEIGHT)):
+        out[t - shift] += scratch[totals + t - start]
 
 
 def add_sums_of_rows(

@@ -13,7 +13,7 @@ from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
-from fwsvm.kernels.rows import as_rows, in_precision, narrowed
+from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 
@@ -140,9 +140,9 @@ def _decisions(
         phases.inside("rows", some.start / X.shape[0])
         for c in range(K):
             mine = [p for p, pair in enumerate(pairs) if c in pair]
-            which = np.arange(ends[c], ends[c + 1])
+            of_class, which = some_rows(sources, np.arange(ends[c], ends[c + 1])), np.arange(counts[c])
             weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), len(biases) * (K - 1))
-            sums = np.ascontiguousarray(weighted_sums(kernel, sources, which, weights, rows, threads).T)
+            sums = np.ascontiguousarray(weighted_sums(kernel, of_class, which, weights, rows, threads).T)
             for pair, added in zip(mine, sums.reshape(len(biases), K - 1, -1).swapaxes(0, 1), strict=True):
                 decisions[:, pair, some] += added
     return decisions
@@ -189,7 +189,14 @@ def decisions_together(
     coefficients = np.zeros((len(every), len(machines), first.coefficients.shape[1]))
     for k, (machine, mine) in enumerate(zip(machines, numbers, strict=True)):
         coefficients[place[np.searchsorted(every, mine)], k] = machine.coefficients
-    support = stacked([machine.support for machine in machines])[firsts[order]]
+    chosen, ends = np.sort(firsts), np.cumsum([len(mine) for mine in numbers])
+    parts = np.split(
+        chosen, np.searchsorted(chosen, ends[:-1])
+    )  # of each machine, the vectors that it has first
+    begins = [0, *ends[:-1].tolist()]
+    support = stacked(
+        [each.support[part - at] for each, part, at in zip(machines, parts, begins, strict=True) if len(part)]
+    )[np.searchsorted(chosen, firsts[order])]
     counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
     biases = np.stack([machine.biases for machine in machines])
     found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads, single=single)
