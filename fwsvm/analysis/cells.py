@@ -99,17 +99,16 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     if doubled.empty:
         return cells
     first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
-    values = {
-        name.removesuffix("_set"): [named(value) for value in first[name].unique()]
-        for name in SETTING
-        if name not in key and first[name].nunique(dropna=False) > 1
-    }
-    choices = "; ".join(f"{name} {listed(map(shortened, some), ' or ', 8)}" for name, some in values.items())
-    name, (value, *_) = next(iter(values.items()), ("COLUMN", ["VALUE"]))
+    differing = [name for name in SETTING if name not in key and first[name].nunique(dropna=False) > 1]
+    words = [
+        f"{name.removesuffix('_set')} {listed(map(named, first[name].unique()), ' or ', 8)}"
+        for name in differing
+    ]
+    name = (differing or ["COLUMN"])[0].removesuffix("_set")
+    value = named(first[differing[0]].iloc[0]).removesuffix(EMPTY) if differing else "VALUE"
     raise ResultsError(
         f"several results for {', '.join(shortened(str(one)) for one in first.iloc[0][key])}: "
-        f"{choices or 'the same setting twice'}; "
-        f"choose with --where {shlex.quote(f'{name}={value}'.removesuffix(EMPTY))}"
+        f"{'; '.join(words) or 'the same setting twice'}; choose with --where {shlex.quote(f'{name}={value}')}"
     )
 
 

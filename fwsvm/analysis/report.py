@@ -102,15 +102,12 @@ def _list(lines: Iterable[str]) -> str:
 def _missing(final: pd.DataFrame) -> str:
     """Return one folded line for all runs that did not finish: by data set, with one message each."""
     bad = final[~final["status"].isin(DONE)]
-    lines = []
-    for dataset, runs in bad.groupby("dataset", sort=False):
-        counts = ", ".join(f"{count} {status}" for status, count in runs["status"].value_counts().items())
-        message = next((str(said) for said in runs["message"] if said), "")
-        lines.append(
-            f"{short_name(str(dataset))}: {counts} ({listed(dict.fromkeys(runs['method']))}). "
-            f"{shortened(message, 300)}"
-        )
-    said = f"Missing: {len(bad)} of {counted(len(final), 'run')}, on {counted(len(lines), 'data set')}"
+    lines = [
+        f"{short_name(str(dataset))}: {len(runs)} {status} ({listed(runs['method'].unique())}). "
+        f"{shortened(max(runs['message']), 300)}"
+        for (dataset, status), runs in bad.groupby(["dataset", "status"], sort=False)
+    ]
+    said = f"Missing: {len(bad)} of {counted(len(final), 'run')}, on {counted(bad['dataset'].nunique(), 'data set')}"
     return f"<details><summary>{said}</summary>{_list(lines)}</details>" if lines else ""
 
 

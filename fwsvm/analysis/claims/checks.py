@@ -8,8 +8,6 @@ import math
 import statistics
 from collections.abc import Sequence
 
-import pandas as pd
-
 from fwsvm.analysis.claims.model import (
     CheckResult,
     Enough,
@@ -22,7 +20,7 @@ from fwsvm.analysis.claims.model import (
     makes_check,
     points,
 )
-from fwsvm.analysis.comparisons import Alternative, method_matrix, probability
+from fwsvm.analysis.comparisons import Alternative, probability
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import METHOD_NAMES, series, title
 from fwsvm.analysis.statistics import friedman, wilcoxon
@@ -178,17 +176,12 @@ def significant(
 @makes_check
 def friedman_rejects(view: View, methods: Sequence[str], name: str, level: float) -> CheckResult | None:
     """Check that Friedman's test (Iman-Davenport's F) rejects that all methods perform alike."""
-    cells = [
-        view.cell(dataset, method)
-        for dataset in ALL
-        if all(view.number(dataset, method, name) for method in methods)
-        for method in methods
-    ]
-    kind = measure(name)
-    values = method_matrix(pd.DataFrame(cells), kind, methods)[0] if cells else ()
+    found = ([view.number(dataset, method, name) for method in methods] for dataset in ALL)
+    values = [[n.low for n in numbers if n and n.exact] for numbers in found]
+    values = [row for row in values if len(row) == len(methods)]
     if len(values) < LEAST_DATASETS:
         return None
-    f = friedman(values, largest_first=kind.better == "more")
+    f = friedman(values, largest_first=measure(name).better == "more")
     ranks = (f"{METHOD_NAMES[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))
     said = f"{name}: F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} of {len(ALL)} data sets"
     return CheckResult(f.p_F <= level, f"{said}; mean ranks {', '.join(ranks)}")

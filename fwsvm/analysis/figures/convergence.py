@@ -126,11 +126,9 @@ def _picture(data: FigureData, dataset: str, label: str, traces: pd.DataFrame) -
         axes[1].sharey(axes[0])
         axes[1].invert_xaxis()
     legend(figure, axes)
-    counts = sorted(traces.groupby("method")["run"].nunique().unique())
-    runs_said = f"median and range of {' to '.join(map(str, [counts[0], *counts[1:][-1:]]))} runs"
     made = [MADE_HERE] * (dataset in made_here())
     footnote(figure, *made)
-    said = [f"{label}: {caption}", "one run each" if counts == [1] else runs_said, *made]
+    said = [f"{label}: {caption}", "lines are medians of runs, bands their range", *made]
     return Drawing(f"{name}-{dataset}", f"{'; '.join(said)}.", figure)
 
 

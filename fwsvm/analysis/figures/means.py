@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import against_cvm, setting_labels, sweeps, unique_cells, without_sweeps
@@ -48,37 +47,26 @@ if TYPE_CHECKING:
 SERIES = {"web": "Web", "adult": "Adult"}
 MAX_TICKS = 7
 BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the highest (points)"}
-#: The points of a panel, with their places on its axis, and the labels of these places.
-Panel = tuple[pd.DataFrame, dict[Any, str]]
 
 
 def draw_series(data: FigureData) -> Iterator[Drawing]:
-    """Yield each measure in one picture, a panel per series of which two data sets or more were run."""
+    """Yield each measure in one picture, a panel per series of which two data sets or more were measured."""
     for said, cells in _settings_apart(against_cvm(without_sweeps(data.cells))):
         sizes = cells.groupby("dataset")["rows"].max().sort_values(kind="stable")
+        labels = {str(dataset): f"{title(str(dataset))}\n{size:,.0f}" for dataset, size in sizes.items()}
+        of_series = cells[cells["dataset"].isin([name for each in SERIES for name in series(each)])]
         for kind in data.kinds("accuracy", "time", "speedup", "size"):
-            parts: dict[str, Panel] = {}
-            for name, members in _members(cells).items():
-                names = [dataset for dataset in sizes.index if dataset in members]
-                points = cells[cells["dataset"].isin(names) & cells[kind.column].notna()]
-                places = dict(zip(names, range(len(names)), strict=True))
-                ticks = {
-                    place: f"{title(dataset)}\n{sizes[dataset]:,.0f}" for dataset, place in places.items()
-                }
-                if len(points):
-                    parts[name] = points.assign(place=points["dataset"].map(places)), ticks
+            known = cells[cells[kind.column].notna()]
+            parts = {name: known[known["dataset"].isin(of)] for name, of in _members(known).items()}
             if parts:
                 caption = f"{kind.title} against the number of training rows{said}"
-                replaced = standing_in({name for points, _ in parts.values() for name in points["dataset"]})
-                of = {name for each in SERIES for name in series(each)} - {*replaced.values()}
-                lacking = cells[cells["dataset"].isin(of)]
-                yield _picture(f"series-{kind.name}", caption, kind, parts, "training rows m", lacking)
+                yield _picture(f"series-{kind.name}", caption, kind, parts, of_series, labels)
 
 
-def _members(cells: pd.DataFrame) -> dict[str, set[str]]:
+def _members(known: pd.DataFrame) -> dict[str, set[str]]:
     """Return the data sets of each series that has two or more, with stand-ins where a set is lacking."""
-    measured = set(cells.loc[cells["used"] > 0, "dataset"])
-    places = dict(zip(measured, measured, strict=True)) | standing_in(measured)
+    measured = set(known["dataset"])
+    places = {name: name for name in measured} | standing_in(measured)
     found = {
         label: {name for name, of in places.items() if of in series(each)} for each, label in SERIES.items()
     }
@@ -92,33 +80,24 @@ def draw_sweeps(data: FigureData) -> Iterator[Drawing]:
         linear = cells["method"].isin(["liblinear", "avsf"]).all()
         for kind in data.kinds("accuracy", "time", *["steps"] * bool(linear)):
             known = cells[cells[kind.column].notna()] if kind.column in cells else cells[:0]
-            parts: dict[str, Panel] = {}
-            for dataset, label in labels_of(known).items():
-                points = known[known["dataset"] == dataset]
-                values = sorted(points["C"].unique())
-                ticks = {C: f"{C:g}" for C in values[:: math.ceil(len(values) / MAX_TICKS)]}
-                parts[label] = points.assign(place=points["C"]), ticks
+            parts = {label: known[known["dataset"] == name] for name, label in labels_of(known).items()}
             if parts:
                 caption = f"{kind.title} against the penalty C{said}"
-                yield _picture(f"sweep-{kind.name}", caption, kind, parts, "C", pd.concat([known, lacking]))
+                yield _picture(f"sweep-{kind.name}", caption, kind, parts, pd.concat([known, lacking]))
 
 
 def draw_datasets(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure in one picture of the data sets that are in no series: these are down, values across."""
     cells = without_sweeps(data.cells)
-    drawn = [name for label in _members(cells) for name in series(label.lower())]
+    drawn = [name for label in _members(cells[cells["used"] > 0]) for name in series(label.lower())]
     cells = cells[~cells["dataset"].replace(made_here()).isin(drawn)]
     for said, here in _settings_apart(against_cvm(cells)):
         for kind in data.kinds("accuracy", "time", "speedup", "size"):
             known = here[here[kind.column].notna()]
-            labels = labels_of(known)
-            places = dict(zip(labels, range(len(labels)), strict=True))
-            parts: dict[str, Panel] = {
-                "": (known.assign(place=known["dataset"].map(places)), dict(enumerate(labels.values())))
-            }
-            if labels:
+            if len(known):
                 caption = f"{kind.title} on single data sets{said}"
-                yield _picture(f"datasets-{kind.name}", caption, kind, parts, "", here, across=True)
+                labels = labels_of(known)
+                yield _picture(f"datasets-{kind.name}", caption, kind, {"": known}, here, labels, across=True)
 
 
 def _settings_apart(cells: pd.DataFrame, *within: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -138,30 +117,39 @@ def _picture(
     name: str,
     caption: str,
     kind: Measure,
-    parts: Mapping[str, Panel],
-    head: str,
+    parts: Mapping[str, pd.DataFrame],
     cells: pd.DataFrame,
+    labels: Mapping[str, str] | None = None,
     *,
     across: bool = False,
 ) -> Drawing:
-    """Draw means with whiskers of one standard deviation, a panel for each part, or all ``across`` one.
+    """Draw means with whiskers of one standard deviation, a panel for each part.
 
-    Of ``cells`` the data sets without a number are named in a note.
+    Places on the axis are data sets with their ``labels``, or values of C; ``across`` puts values on the x axis. Of
+    ``cells`` the data sets without a number are named in a note.
     """
-    known = pd.concat([points for points, _ in parts.values()])
+    known = pd.concat(parts.values())
     methods = [m for m in dict.fromkeys(known["method"]) if (kind.name, m) != ("speedup", "cvm")]
-    several = head == "C" and known["tolerance"].nunique() > 1
+    several = not labels and known["tolerance"].nunique() > 1
     columns = 2 if len(parts) in {2, 4} else min(3, len(parts))
-    height = (0.12 + 0.09 * len(methods)) * len(known["dataset"].unique()) + 0.45 if across else 3.0
+    height = (0.12 + 0.09 * len(methods)) * known["dataset"].nunique() + 0.45 if across else 3.0
     figure, axes = panels(
         columns, math.ceil(len(parts) / columns), width=5.4 if across else 3.6, height=height
     )
     for panel in axes[len(parts) :]:
         panel.set_visible(False)
-    for panel, (label, (points, ticks)) in zip(axes, parts.items(), strict=False):
+    for panel, (label, points) in zip(axes, parts.items(), strict=False):
+        if labels:
+            order = [dataset for dataset in labels if dataset in set(points["dataset"])]
+            ticks: dict[Any, str] = dict(enumerate(labels[dataset] for dataset in order))
+            places = points["dataset"].map(order.index)
+        else:
+            values = sorted(points["C"].unique())
+            ticks = {C: f"{C:g}" for C in values[:: math.ceil(len(values) / MAX_TICKS)]}
+            places = points["C"]
         for number, method in enumerate(methods):
             shift = 0.8 * (number - (len(methods) - 1) / 2) / len(methods) if across else 0.0
-            mine = points[points["method"] == method].sort_values("place", kind="stable")
+            mine = points.loc[places[points["method"] == method].sort_values(kind="stable").index]
             for tolerance, line in mine.groupby(mine["tolerance"] if several else "method", sort=False):
                 style = style_of(method, methods)
                 if several:
@@ -169,7 +157,8 @@ def _picture(
                     style["linestyle"] = (
                         DASHED if tolerance < known["tolerance"].max() else style["linestyle"]
                     )
-                _draw_means(panel, line, kind, line["place"] + shift, style, across=across)
+                _draw_means(panel, line, kind, places[line.index] + shift, style, across=across)
+        head = "training rows m" if labels else "C"
         if across:
             panel.grid(visible=False, axis="y")
             for line in range(len(ticks) - 1):
@@ -177,7 +166,7 @@ def _picture(
             panel.set_yticks([*ticks], [*ticks.values()])
             panel.set_ylim(len(ticks) - 0.5, -0.5)
         else:
-            if head == "C":
+            if not labels:
                 log_axis(panel, "x")
             panel.set_xticks([*ticks], [*ticks.values()], fontsize=6)
         if kind.name == "speedup":
@@ -222,14 +211,16 @@ def _notes(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]
     """Return what is to be said below a picture of the ``known`` ones of these cells."""
     said = ["whiskers: one standard deviation"] * bool(known[f"{kind.column}_sd"].gt(0).any())
     said += [HOLLOW] * bool(_cut_short(known, kind).any())
-    lacking = [label for name, label in labels_of(cells).items() if name not in set(known["dataset"])]
+    measured = set(known["dataset"])
+    replaced = {*measured, *standing_in(measured).values()}
+    lacking = [label for name, label in labels_of(cells).items() if name not in replaced]
     said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
     said += smaller_than_published(known)
     return said + [MADE_HERE] * bool(known["dataset"].isin(made_here()).any())
 
 
 def draw_summary(data: FigureData) -> Iterator[Drawing]:
-    """Yield a picture with a dot for each method and problem, a panel each for time and accuracy; strokes are means."""
+    """Yield a picture with a dot for each method and problem, a panel for time and one for accuracy."""
     measures = [(measure(name), behind_best(data.cells, name)) for name in BEHIND]
     methods = list(dict.fromkeys(str(method) for _, behind in measures for method in behind))
     if data.measures or len(methods) < 2:
@@ -238,11 +229,10 @@ def draw_summary(data: FigureData) -> Iterator[Drawing]:
     figure, axes = panels(len(parts), height=0.32 * len(methods) + 0.8)
     styles = [style_of(method, methods) | {"linestyle": "none", "alpha": 0.75} for method in methods]
     for panel, (kind, behind) in zip(axes, parts, strict=True):
-        whole = behind.dropna()
-        means = np.exp(np.log(whole).mean()) if kind.name == "time" else whole.mean()
+        medians = behind.median()
         for place, (method, style) in enumerate(zip(methods, styles, strict=True)):
             panel.plot(behind[method], [place] * len(behind), **style)
-            panel.plot([means[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+            panel.plot([medians[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
         panel.set_yticks(range(len(methods)), [style["label"] for style in styles])
         panel.set_ylim(len(methods) - 0.5, -0.5)
         if kind.name == "time":
@@ -250,7 +240,6 @@ def draw_summary(data: FigureData) -> Iterator[Drawing]:
         set_titles(panel, "", BEHIND[kind.name], "")
     problems = max(len(behind) for _, behind in parts)
     caption = (
-        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
-        "(geometric for times) over the problems that all methods finished in time."
+        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are medians."
     )
     yield Drawing("summary", caption, figure)
