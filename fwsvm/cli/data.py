@@ -243,10 +243,7 @@ def lock(name: str, source: str | None, *, accept: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @click.option("--test", type=PATH, help="Test rows of a new data set.")
 @click.option("--scaling", type=click.Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
-@click.option("--zero-based", is_flag=True, help="The features of a new data set count from 0.")
-def add(
-    name: str, files: tuple[Path, ...], test: Path | None, scaling: str | None, *, zero_based: bool
-) -> None:
+def add(name: str, files: tuple[Path, ...], test: Path | None, scaling: str | None) -> None:
     """Take files fetched by hand into the cache, as those of NAME.
 
     Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
@@ -258,14 +255,11 @@ def add(
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        zero = zero_based or None
-        tell(recording.add_new(name, files[0], test, scaling=scaling or "none", zero_based=zero))
+        tell(recording.add_new(name, files[0], test, scaling or "none"))
         click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
         return
-    if test is not None or scaling or zero_based:
-        raise UsageError(
-            f"{entry.name} is in the lock already: --test, --scaling and --zero-based are for a new name"
-        )
+    if test is not None or scaling:
+        raise UsageError(f"{entry.name} is in the lock already: --test and --scaling are for a new name")
     for given in files:
         source, file = recording.add(entry, given)
         click.echo(f"{given}: copied to {source.path(file)}, as {entry.name}/{source.name}/{file.file}")

@@ -160,12 +160,10 @@ class Search:
         table, sha256, _ = formats.read(path, source.loader, member=file.member)
         table = grouped(table, source.grouping, entry.name)
         found, is_svmlight = len(classes(table.labels)), source.loader["format"] == "svmlight"
-        published = {shape.m if is_train else shape.t for shape in entry.published if not entry.split} - {
-            None
-        }
+        published = set() if entry.split else {s.m if is_train else s.t for s in entry.published} - {None}
         fits = table.features == entry.features or (is_svmlight and table.features < entry.features)
         fits = fits and (found == entry.classes or (found < entry.classes and not is_train))
-        if not self.accept and not (fits and (not published or table.rows in published)):
+        if not (self.accept or (fits and table.rows in (published or {table.rows}))):
             rows = f"{' or '.join(map(str, published))} rows, " if published else ""
             raise DataError(
                 f"{file.file} has {table.rows} rows, {table.features} features and {found} classes, and should have "

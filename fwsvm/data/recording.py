@@ -57,16 +57,14 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     return fitting[0]
 
 
-def add_new(
-    name: str, train: Path, test: Path | None, *, scaling: str, zero_based: bool | None = None
-) -> tuple[str, ...]:
+def add_new(name: str, train: Path, test: Path | None, scaling: str) -> tuple[str, ...]:
     """Add a data set of the user's own, files in LIBSVM's format, to the overlay; return notices.
 
-    Whether features count from 0 is seen from the training file, unless ``zero_based`` says, and kept.
+    Whether features count from 0 is seen from the training file, and kept.
     """
     if test is not None and test.name == train.name:
         raise UsageError(f"{train} and {test} have the same name; rename one of them")
-    loader: dict[str, Any] = {"format": "svmlight", "zero_based": zero_based}
+    loader: dict[str, Any] = {"format": "svmlight", "zero_based": None}
     files, features = {}, 0
     said: list[str] = []
     for role, path in (("train", train), ("test", test)):

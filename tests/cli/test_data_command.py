@@ -181,7 +181,7 @@ def test_add_makes_a_new_data_set(lock, site, tmp_path):
     one_class.write_bytes(b"1 1:1\n1 2:1\n")
     assert "two classes" in run("add", "one", one_class, code=3).stderr
     assert "one FILE" in run("add", "other", one_class, one_class, code=2).stderr
-    assert "--test" in run("add", "tiny", one_class, "--zero-based", code=2).stderr
+    assert "--test" in run("add", "tiny", one_class, "--scaling", "none", code=2).stderr
 
 
 @pytest.fixture
