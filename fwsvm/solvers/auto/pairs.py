@@ -6,12 +6,13 @@ A pair without a certificate that holds goes on by a run of its own, from where 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.dense_tiles import HEIGHT, dense_tiles, is_dense, no_dense_tiles, scratch_for
 from fwsvm.kernels.distances import cancels, value_error
-from fwsvm.kernels.kernel import own_terms, own_terms_and_values
+from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import empty_left_block, no_left_block
@@ -32,46 +33,70 @@ from fwsvm.solvers.tuning import PAIRS_SHARE
 from fwsvm.status import Status
 
 
+class Small(NamedTuple):
+    """The pairs that are small.
+
+    Attributes
+    ----------
+    numbers : ndarray of int, of these pairs
+    pairs : ndarray of int, shape (pairs, 2), the classes of every pair
+    counts, widths : ndarray of int, shape (K,), rows of each class in small pairs, and places that `PairRows` has
+    before, crossing, lines : int
+        Kernel values that are not used, before the first; of the pair that a thread solves; and of rows of one class.
+    """
+
+    numbers: np.ndarray
+    pairs: np.ndarray
+    counts: np.ndarray
+    widths: np.ndarray
+    before: int
+    crossing: int
+    lines: int
+
+
 class PairBatch:
     """Pairs of classes, and what they came to for each of the settings.
 
     Attributes
     ----------
-    order, places : ndarray of int, shape (m,), the rows of the pairs, class by class, and where `PairRows` has them
+    order, codes, places : ndarray of int, shape (m,)
+        The rows of the pairs, class by class; their classes; and where `PairRows` has them.
     """
 
     def __init__(
-        self, problems: Subproblems, numbers: np.ndarray, settings: Sequence[Resolved], own: np.ndarray
+        self,
+        problems: Subproblems,
+        small: Small,
+        settings: Sequence[Resolved],
+        own: np.ndarray,
+        itself: np.ndarray,
     ) -> None:
-        self.resolved, self.sizes, codes = settings[0], problems.sizes, problems.codes
-        kernel, pairs = self.resolved.kernel, np.array(problems.classes)
-        counts, widths = _widths(problems, pairs[numbers])
-        order, starts = (np.argsort(codes, kind="stable"), np.concatenate([[0], np.cumsum(widths)]))
+        self.resolved, self.sizes, codes, counts = settings[0], problems.sizes, problems.codes, small.counts
+        kernel, order = self.resolved.kernel, np.argsort(codes, kind="stable")
         self.order = order = order[counts[codes[order]] > 0]
-        self.places = places = (
-            np.arange(len(order)) + (starts[:-1] - np.cumsum(counts) + counts)[codes[order]]
-        )
+        starts = np.concatenate([[0], np.cumsum(small.widths)])
+        places = np.arange(len(order)) + (starts[:-1] - np.cumsum(counts) + counts)[codes[order]]
+        self.places, self.codes = places, codes[order]
         rows = some_rows(problems.compressed, order)
         dense, rounding = is_dense(rows), product_rounding(kernel, rows, own[order])
-        lengths, weights = np.zeros(starts[-1] + 1, np.int64), np.ones(starts[-1])
-        lengths[places + 1], weights[places] = (rows.starts[1:] - rows.starts[:-1], problems.weights[order])
-        rows = rows._replace(starts=np.cumsum(lengths))
-        own, itself = own_terms_and_values(kernel, rows)
-        threads = min(self.resolved.threads, len(numbers))
-        before, crossing, lines = _memory(pairs[numbers], widths)
-        used = before + threads * crossing
+        lengths, vectors = np.zeros(starts[-1] + 1, np.int64), np.zeros((3, starts[-1]))
+        lengths[places + 1] = rows.starts[1:] - rows.starts[:-1]
+        vectors[:, places] = problems.weights[order], own[order], itself[order]
+        rows, (weights, own, itself) = rows._replace(starts=np.cumsum(lengths)), vectors
+        threads = min(self.resolved.threads, len(small.numbers))
+        used = small.before + threads * small.crossing
         self.rows = PairRows(
             kernel,
             starts,
             counts,
-            pairs,
+            small.pairs,
             weights,
             rows,
             own,
             itself,
             dense_tiles(rows, own) if dense else no_dense_tiles(rows),
             np.arange(starts[-1], dtype=np.int32),
-            np.empty(used + lines),
+            np.empty(used + small.lines),
             np.array([used]),
             np.full(starts[-1], UNKNOWN, np.int64),
             rounding,
@@ -79,10 +104,10 @@ class PairBatch:
         )
         left_block = no_left_block if dense else empty_left_block
         self.scratch = [
-            Scratch(before + k * crossing, left_block(rows), scratch_for(self.rows.tiles))
+            Scratch(small.before + k * small.crossing, left_block(rows), scratch_for(self.rows.tiles))
             for k in range(threads)
         ]
-        self.penalties, shape = (np.array([each.C for each in settings]), (len(settings), len(pairs)))
+        self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(problems))
         self.solutions = Solutions(
             np.zeros((len(settings), starts[-1], problems.K - 1)),
             np.zeros(shape),
@@ -94,13 +119,12 @@ class PairBatch:
     @property
     def evaluations(self) -> int:
         """Kernel values of rows of the same class, which are no pair's own."""
-        counts = np.repeat(self.rows.counts, np.diff(self.rows.starts))
-        return int(counts[self.rows.known >= 0].sum())
+        return int(self.rows.counts[self.codes[self.rows.known[self.places] >= 0]].sum())
 
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
-        claimed, fill_at = (np.zeros(len(self.sizes), np.int64), fill_address(self.rows, self.scratch[0]))
+        claimed, fill_at = np.zeros(len(self.sizes), np.int64), fill_address(self.rows, self.scratch[0])
 
         def work(me: int) -> None:
             solve_pairs(
@@ -111,8 +135,8 @@ class PairBatch:
 
     def ranges(self, number: int) -> tuple[slice, slice, int, int]:
         """Return the places of the rows of a pair's two classes, and the classes."""
-        (i, j), starts, counts = (self.rows.pairs[number].tolist(), self.rows.starts, self.rows.counts)
-        return (slice(starts[i], starts[i] + counts[i]), slice(starts[j], starts[j] + counts[j]), i, j)
+        (i, j), starts, counts = self.rows.pairs[number].tolist(), self.rows.starts, self.rows.counts
+        return slice(starts[i], starts[i] + counts[i]), slice(starts[j], starts[j] + counts[j]), i, j
 
     def results(self, k: int, numbers: Sequence[int], status: Status) -> dict[int, BinaryResult]:
         """Return the results of pairs for the k-th setting, of this status where a certificate does not hold."""
@@ -167,12 +191,12 @@ def solve_at_once(
         return None
     clock = Clock()
     with clock.running():
-        own = own_terms(resolved.kernel, problems.compressed)
+        own, itself = own_terms_and_values(resolved.kernel, problems.compressed)
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
-        batch = PairBatch(problems, small, settings, own)
-    begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)
+        batch = PairBatch(problems, small, settings, own, itself)
+    begun, interrupted = _solve_in_shares(batch, small.numbers, several, watch, clock)
     over = interrupted or (resolved.time_limit is not None and clock.seconds >= resolved.time_limit)
     status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
     columns: ColumnStore | None = {} if several else None  # of the runs of their own
@@ -258,8 +282,8 @@ def _by_runs(
     return more
 
 
-def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.ndarray | None:
-    """Return the numbers of the pairs that are small; None where none is, or where more is asked than is known here."""
+def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> Small | None:
+    """Return the pairs that are small; None where none is, or where more is asked than is known here."""
     resolved, several = settings[0], len(settings) > 1
     if (
         not problems.in_pairs
@@ -270,25 +294,13 @@ def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> np.nd
         or (several and resolved.time_limit is not None)
     ):
         return None
-    small = np.flatnonzero(problems.sizes < resolved.rule.fewest)
-    if not len(small) or (several and len(small) < len(problems)):
+    numbers = np.flatnonzero(problems.sizes < resolved.rule.fewest)
+    if not len(numbers) or (several and len(numbers) < len(problems)):
         return None
-    pairs = np.array(problems.classes)[small]
-    before, crossing, lines = _memory(pairs, _widths(problems, pairs)[1])
-    held = before + resolved.threads * crossing + lines + len(settings) * m * problems.K
+    pairs, counts = np.array(problems.classes), np.zeros(problems.K, np.int64)
+    counts[pairs[numbers]] = np.bincount(problems.codes, minlength=problems.K)[pairs[numbers]]
+    widths = -(-counts // HEIGHT) * HEIGHT
+    before, crossing = int(widths.max()), 2 * int(widths[pairs[numbers]].prod(axis=1).max())
+    small = Small(numbers, pairs, counts, widths, before, crossing, int((widths**2).sum()))
+    held = before + resolved.threads * crossing + small.lines + len(settings) * m * problems.K
     return small if 8 * held <= resolved.cache_bytes else None
-
-
-def _widths(problems: Subproblems, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that each class has in some pairs of classes, and as many places as `PairRows` has for them."""
-    counts = np.zeros(problems.K, np.int64)
-    counts[pairs] = np.bincount(problems.codes, minlength=problems.K)[pairs]
-    return counts, -(-counts // HEIGHT) * HEIGHT
-
-
-def _memory(pairs: np.ndarray, widths: np.ndarray) -> tuple[int, int, int]:
-    """Return how many kernel values stand before the first, a thread has for its pair, and classes have in all.
-
-    The first numbers are not used: they stand before a line for rows of another class.
-    """
-    return (int(widths.max()), 2 * int(widths[pairs].prod(axis=1).max()), int((widths**2).sum()))
