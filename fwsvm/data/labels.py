@@ -26,8 +26,8 @@ EXACT_WHOLE = 1e15  # whole numbers below it are written as such
 Labels = NDArray[np.float64] | NDArray[np.str_]
 
 
-def classes(labels: Labels) -> tuple[str, ...]:
-    """Return the classes of the labels, shape (m,), as text in the order that this module's docstring says.
+def classes(labels: Labels, name: str = "data") -> tuple[str, ...]:
+    """Return the classes of the labels of ``name``, shape (m,), as text in the order that this module's docstring says.
 
     Raises
     ------
@@ -38,8 +38,10 @@ def classes(labels: Labels) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(map(label_text, distinct[np.argsort(firsts)].tolist())))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
-    if unfit := next((name for name in found if not name.isprintable()), ""):
-        raise DataError(f"the label {shown(unfit)} holds a character that is not printable; leave it out")
+    if unfit := next((one for one in found if not one.isprintable()), ""):
+        raise DataError(
+            f"{name}: the label {shown(unfit)} holds a character that is not printable; leave it out"
+        )
     if len(found) != 2:
         return found
     values: list[Any] = [number(name) for name in found]
@@ -112,7 +114,7 @@ def require_two(labels: Labels, name: str) -> None:
     DataError
         All rows of ``name`` have the same label, or none has one, or each has its own.
     """
-    found = classes(labels)
+    found = classes(labels, name)
     if len(found) < 2:
         have = "the only row has" if len(labels) == 1 else f"all {len(labels)} rows have"
         raise DataError(f"{name}: {have} the label {clipped(found[0], QUOTED)}; two classes are needed")
