@@ -221,9 +221,11 @@ def test_warnings_name_the_users_line(kind):
     assert {one.filename for one in said} == {__file__}
 
 
-def test_ctrl_c_ends_a_search_and_not_one_fit_only():
-    press = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    press.start()
+def test_ctrl_c_ends_a_search_and_not_one_fit_only(request):
+    # dask-jobqueue, which another test imports, takes SIGINT for itself
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         FrankWolfeSVC(method="fw", tol=1e-12).fit(X, Y3)  # fw would take hours
 
