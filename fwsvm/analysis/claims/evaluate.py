@@ -93,9 +93,5 @@ def caveats(cells: pd.DataFrame) -> list[str]:
             f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: counted as printed "
             "for claims on methods that have no others"
         )
-    for status in ("time_limit", "max_iterations", "missing", "error"):
-        here = cells[cells["status"] == status]
-        names = dict.fromkeys(here["dataset"] + "/" + here["method"])
-        found += [f"{status} in {', '.join(names)}"] * bool(names)
     made = cells["dataset"].isin(published.made_here()).any()
     return [*found, published.MADE_HERE] if made else found

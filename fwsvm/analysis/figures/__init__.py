@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from fwsvm.analysis.figures.convergence import draw_convergence
-from fwsvm.analysis.figures.data import TRACED, FigureData
 from fwsvm.analysis.figures.means import draw_datasets, draw_series, draw_summary, draw_sweeps
-from fwsvm.analysis.figures.style import Drawing, require_matplotlib
+from fwsvm.analysis.figures.style import TRACED, Drawing, FigureData, require_matplotlib
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]

@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.cells import setting_labels, with_short_method_names
-from fwsvm.analysis.figures.data import TRACED, FigureData, labels_of
 from fwsvm.analysis.figures.style import (
+    TRACED,
     Drawing,
+    FigureData,
     footnote,
+    labels_of,
     legend,
     log_axis,
     panels,

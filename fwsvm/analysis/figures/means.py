@@ -13,15 +13,15 @@ import pandas as pd
 
 from fwsvm.analysis.cells import against_cvm, setting_labels, sweeps, unique_cells, without_sweeps
 from fwsvm.analysis.contests import behind_best
-from fwsvm.analysis.figures.data import FigureData, labels_of
 from fwsvm.analysis.figures.style import (
     DASHED,
     GRID,
     HOLLOW,
     INK,
     Drawing,
+    FigureData,
     footnote,
-    hollow,
+    labels_of,
     legend,
     log_axis,
     panels,
@@ -190,16 +190,19 @@ def _draw_means(
 ) -> None:
     """Draw one method's means with their deviations, those of runs that were cut short hollow."""
     values, spread = (cells[name].fillna(0) * kind.factor for name in (kind.column, f"{kind.column}_sd"))
+    x, y = (values, place) if across else (place, values)
+    error: dict[str, Any] = {"xerr" if across else "yerr": spread}
     cut = _cut_short(cells, kind)
-    whisker = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1}
-    if across:
-        panel.errorbar(values, place, xerr=spread, **whisker)
-        panel.plot(values, place, **style | {"linestyle": "none", "markersize": 5.5})
-        hollow(panel, values[cut], place[cut], style)
-    else:
-        panel.errorbar(place, values, yerr=spread, **whisker)
-        panel.plot(place, values, **style)
-        hollow(panel, place[cut], values[cut], style)
+    look = {"linestyle": "none"} if across else {}
+    white = {
+        "linestyle": "none",
+        "label": "_hollow",
+        "markerfacecolor": "white",
+        "markeredgecolor": style["color"],
+    }
+    panel.errorbar(x, y, **error, fmt="none", ecolor=style["color"], elinewidth=1)
+    panel.plot(x, y, **style | look)
+    panel.plot(x[cut], y[cut], **style | white | {"markersize": 6, "markeredgewidth": 1.2})
 
 
 def _cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":

@@ -1,13 +1,19 @@
-"""The style of all figures: colours safe for the colour-blind, markers and dashes that differ in grey print."""
+"""What figures are drawn from, and the style of all.
+
+Colours are safe for the colour-blind; markers and dashes differ in grey print.
+"""
 
 import io
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from fwsvm.analysis.measures import Measure
-from fwsvm.analysis.published import METHOD_NAMES
+import pandas as pd
+
+from fwsvm.analysis.measures import MEASURES, Measure, measure
+from fwsvm.analysis.names import short_names
+from fwsvm.analysis.published import METHOD_NAMES, in_order
 from fwsvm.errors import UsageError, shortened
 
 if TYPE_CHECKING:
@@ -40,6 +46,43 @@ SPARE = (
 )
 INK, GRID = "#222222", "#DDDDDD"
 HOLLOW = "hollow: cut short by a limit, a time there is a lower bound"
+
+
+#: Columns of traces and what they are called on an axis.
+TRACED = {
+    "objective": "objective",
+    "suboptimality": "objective above the lowest of all runs",
+    "gap": "duality gap",
+    "support_vectors": "support vectors",
+}
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """Cells and runs, and what a user asks of figures.
+
+    Attributes
+    ----------
+    cells, runs : DataFrame
+        ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers.
+    measures : tuple of str
+        What to draw; empty means what each kind draws by default.
+    against : {"seconds", "iteration"}
+        What traces are drawn against.
+    window : int
+        The first and last so many iterations of traces; 0 means all.
+    """
+
+    cells: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    measures: tuple[str, ...] = ()
+    against: Literal["seconds", "iteration"] = "seconds"
+    window: int = 0
+
+    def kinds(self, *default: str) -> list[Measure]:
+        """Return the measures of cells that were asked for, or the default ones."""
+        names = [name for name in self.measures if name not in TRACED or name in MEASURES]
+        return [measure(name) for name in (names if self.measures else default)]
 
 
 @dataclass(frozen=True)
@@ -99,6 +142,11 @@ def plain_label(text: str) -> str:
     return f" {label}" if label.startswith("_") else label  # what begins so is left out of legends
 
 
+def labels_of(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the labels of data sets that stand in one picture, in the papers' order, no two alike."""
+    return {dataset: plain_label(name) for dataset, name in short_names(in_order(cells["dataset"])).items()}
+
+
 def footnote(figure: "Figure", *said: str) -> None:
     """Write sentences below the panels, each on a line of its own."""
     if said:
@@ -125,18 +173,6 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
         "markeredgecolor": "white",
         "markeredgewidth": 0.5,
     }
-
-
-def hollow(panel: "Axes", x: Any, y: Any, style: dict[str, Any]) -> None:
-    """Mark points, in their method's style, as those of runs that were cut short."""
-    look = {
-        "linestyle": "none",
-        "label": "_hollow",
-        "markersize": 6,
-        "markerfacecolor": "white",
-        "markeredgewidth": 1.2,
-    }
-    panel.plot(x, y, **style | look | {"markeredgecolor": style["color"]})
 
 
 def legend(figure: "Figure", axes: list["Axes"]) -> None:
