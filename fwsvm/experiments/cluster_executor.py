@@ -15,7 +15,7 @@ from typing import Any
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.data.dataset import Dataset
-from fwsvm.distributed.cluster import connect, distributed, errors, patiently
+from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
 from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.executors import FuturesExecutor, Tell
@@ -39,9 +39,11 @@ def _run(chain: Chain, resources: Resources, stop: str, dataset: Dataset) -> lis
         if asked_to_stop.is_set():
             raise KeyboardInterrupt
 
+    records: list[Record] = []
     with contextlib.suppress(KeyboardInterrupt):
-        return list(run_cells(chain, resources, watch, dataset))
-    return []
+        for record in run_cells(chain, resources, watch, dataset):
+            records.append(record)  # noqa: PERF402 - records before an interrupt are kept
+    return records
 
 
 class ClusterExecutor(FuturesExecutor):
@@ -50,6 +52,8 @@ class ClusterExecutor(FuturesExecutor):
     Runs share the cache memory of a machine equally: what ``resources`` say, or else the default of each machine. The
     cluster reports no progress from inside a run.
     """
+
+    grace_seconds = TIMEOUT_SECONDS
 
     def __init__(self, address: str, resources: Resources) -> None:
         super().__init__(replace(resources, threads=resources.threads or 1))
@@ -74,12 +78,16 @@ class ClusterExecutor(FuturesExecutor):
         self.sent.clear()
         self.client.close()
 
-    def kill(self) -> None:
-        """Interrupt the running cells by an event, and cancel their chains."""
+    def interrupt(self) -> None:
+        """Interrupt the running cells by an event."""
         if self.running:
             with contextlib.suppress(UsageError), errors(self.client):
                 self.stop.set()
-                self.client.cancel(list(self.running))
+
+    def kill(self) -> None:
+        """Cancel the running chains."""
+        with contextlib.suppress(UsageError), errors(self.client):
+            self.client.cancel(list(self.running))
 
     def run_chain(self, chain: Chain, resources: Resources, tell: Tell) -> None:
         """Have the cluster run a chain; once more where the worker that held its data died.

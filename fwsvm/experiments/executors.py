@@ -9,6 +9,7 @@ import multiprocessing
 import queue
 import signal
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
-JOIN_SECONDS = 1.0  # for a process that has none to talk to to end
+GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
 
 Deliver = Callable[[Record], None]
@@ -61,6 +62,8 @@ class Inline:
 class FuturesExecutor(ABC):
     """Runs each chain as a future in a pool of threads; a thread waits for the process that runs the chain."""
 
+    grace_seconds = 0.0  # for running cells to end after an interrupt
+
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
         self.stopping = False
@@ -83,6 +86,10 @@ class FuturesExecutor(ABC):
         """End worker processes and connections."""
 
     @abstractmethod
+    def interrupt(self) -> None:
+        """Interrupt the running cells."""
+
+    @abstractmethod
     def kill(self) -> None:
         """Stop the running cells at once."""
 
@@ -95,7 +102,7 @@ class FuturesExecutor(ABC):
         Raises
         ------
         KeyboardInterrupt
-            After the running cells were stopped; each has a record.
+            After the running cells were interrupted and the records that they sent in time were delivered.
         Exception
             Whatever ``deliver`` raises, after the running cells were stopped.
         """
@@ -104,8 +111,8 @@ class FuturesExecutor(ABC):
         told: queue.SimpleQueue[Any] = queue.SimpleQueue()
         left: set[Future[None]] = set()
 
-        def pass_on() -> None:
-            message = told.get()
+        def pass_on(timeout: float | None = None) -> None:
+            message = told.get(timeout=timeout)
             if isinstance(message, Future):
                 left.discard(message)
                 if not message.cancelled():
@@ -120,7 +127,7 @@ class FuturesExecutor(ABC):
             self.stopping = True
             for future in list(left):
                 future.cancel()
-            self.kill()
+            self.interrupt()
 
         self.stopping = False
         with ThreadPoolExecutor(at_once) as pool:
@@ -133,15 +140,21 @@ class FuturesExecutor(ABC):
                     pass_on()
             except KeyboardInterrupt:
                 stop()
+                deadline = time.monotonic() + self.grace_seconds
+                with contextlib.suppress(queue.Empty):
+                    while left:
+                        pass_on(max(0.0, deadline - time.monotonic()))
+                self.kill()
                 while left:
                     pass_on()
                 raise
             finally:
                 stop()
+                self.kill()
 
 
 def _serve(pipe: Connection) -> None:
-    """Run chains in a worker process until the pipe closes."""
+    """Run chains in a worker process until the pipe closes; a message that arrives during a run interrupts it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     present: list[Cell] = []
     sending = threading.Lock()  # functions are compiled, and phases announced, in threads of a run, too
@@ -149,6 +162,11 @@ def _serve(pipe: Connection) -> None:
     def send(message: object) -> None:
         with sending:
             pipe.send(message)
+
+    def watch(cell: Cell, progress: Progress) -> None:
+        send((cell, progress))
+        if pipe.poll():
+            raise KeyboardInterrupt
 
     def start(cell: Cell) -> None:
         present[:] = [cell]
@@ -158,12 +176,9 @@ def _serve(pipe: Connection) -> None:
         if present:
             send((present[0], phase))
 
-    def watch(cell: Cell, progress: Progress) -> None:
-        send((cell, progress))
-
-    with contextlib.suppress(EOFError, OSError), listening(enter):
-        while True:
-            chain, resources = pipe.recv()
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
+        while (message := pipe.recv()) is not None:
+            chain, resources = message
             for record in run_cells(chain, resources, watch, on_start=start):
                 send(record)
 
@@ -188,7 +203,7 @@ class Worker:
     def end(self) -> int:
         """Wait for the end of a process that has none to talk to, and return its exit code."""
         self.pipe.close()
-        self.process.join(JOIN_SECONDS)
+        self.process.join(GRACE_SECONDS)
         self.process.kill()
         self.process.join()
         return self.process.exitcode or 0
@@ -207,6 +222,7 @@ class Workers(FuturesExecutor):
     def __init__(self, count: int, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = count
+        self.grace_seconds = GRACE_SECONDS
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self.busy: list[Worker] = []
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
@@ -227,6 +243,12 @@ class Workers(FuturesExecutor):
         """End all workers."""
         while not self.idle.empty():
             self.idle.get().end()
+
+    def interrupt(self) -> None:
+        """Interrupt the running cells by a message."""
+        for worker in list(self.busy):
+            with contextlib.suppress(OSError):
+                worker.pipe.send(None)
 
     def kill(self) -> None:
         """Kill the workers that run cells."""
@@ -260,6 +282,7 @@ class Workers(FuturesExecutor):
                     tell(message)
                     if isinstance(message, Record):
                         del pending[message.cell.run_id]
+                        pending = {} if message.status is Status.INTERRUPTED else pending
             except (EOFError, OSError):
                 code = worker.end()
             else:

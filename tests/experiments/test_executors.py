@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fwsvm._memory import shared_cache_mib
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
-from fwsvm.experiments import samples
+from fwsvm.experiments import executors, samples
 from fwsvm.experiments.executors import Workers
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import Cell
@@ -94,7 +95,30 @@ def test_a_cell_whose_worker_dies_twice_is_named_as_an_error_and_the_others_go_o
     assert "worker process died 2 times (signal 9)" in found[every[1].run_id].row["message"]
 
 
-def test_ctrl_c_kills_workers_and_their_runs_have_rows() -> None:
+def test_ctrl_c_loses_no_run_that_waits_for_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short runs of a chain hand over their rows several at a time: the first is done, but not recorded."""
+    monkeypatch.setattr(executors, "GRACE_SECONDS", 100.0)  # the machine may be busy
+    every = chain(ENDLESS)
+    found: dict[str, Record] = {}
+
+    def impatient(at: Cell, inside: object) -> None:
+        if at.run_id == every[1].run_id and isinstance(inside, Progress):
+            raise KeyboardInterrupt
+
+    workers = Workers(1, Resources())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            workers.run([every], lambda r: found.update({r.cell.run_id: r}), impatient, at_once=1)
+    finally:
+        workers.close()
+    assert not multiprocessing.active_children()
+    assert [record.status for record in found.values()] == ["converged", "interrupted"]
+    assert found[every[0].run_id].row["certified"]
+    assert np.isfinite(found[every[1].run_id].row["objective"]), "with the point that it had reached"
+
+
+def test_a_worker_that_does_not_answer_an_interrupt_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "GRACE_SECONDS", 0.0)
     long = cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
 
