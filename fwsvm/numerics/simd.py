@@ -279,12 +279,8 @@ def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:
     return a(test, a, b), emit
 
 
-def _reduction(instruction: str, choose: Callable) -> Any:
-    """Return the intrinsics of a minimum or maximum: of two vectors lane by lane, and over the lanes of one."""
-
-    @intrinsic
-    def two(typingctx: Any, a: Any, b: Any) -> Any:
-        return a(a, b), lambda context, builder, signature, arguments: choose(builder, *arguments)
+def _reduction(instruction: str) -> Any:
+    """Return the intrinsic of a minimum or maximum over the lanes of a vector."""
 
     @intrinsic
     def among(typingctx: Any, a: Any) -> Any:
@@ -295,11 +291,10 @@ def _reduction(instruction: str, choose: Callable) -> Any:
 
         return a.dtype(a), emit
 
-    return two, among
+    return among
 
 
-lane_min, reduce_min = _reduction("fmin", _smaller)
-lane_max, reduce_max = _reduction("fmax", _larger)
+reduce_min, reduce_max = _reduction("fmin"), _reduction("fmax")
 
 
 # ---------------------------------------------------------------- transposing

@@ -157,27 +157,19 @@ def _inner_of_dense(values, w, k, end):
 
 @njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def add(qp, w, i, factor):
-    """Set w to w + factor x_i; four at a time, as a row has no column twice."""
+    """Set w to w + factor x_i."""
     _add(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, factor)
     w[qp.features] += factor * qp.bias
 
 
 @njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def _add(values, columns, w, k, end, factor):
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    if columns is None:
+    if columns is None:  # which the compiler knows: one of the two loops is left
         for f in range(end - k):
             w[f] += factor * values[k + f]
         return
-    while k + four <= end:
-        ja, jb, jc, jd = columns[k], columns[k + one], columns[k + two], columns[k + three]
-        a, b = w[ja] + factor * values[k], w[jb] + factor * values[k + one]
-        c, d = w[jc] + factor * values[k + two], w[jd] + factor * values[k + three]
-        w[ja], w[jb], w[jc], w[jd] = a, b, c, d
-        k += four
-    while k < end:
-        w[columns[k]] += factor * values[k]
-        k += one
+    for at in range(k, end):
+        w[columns[at]] += factor * values[at]
 
 
 @njit(forceinline=True)

@@ -40,8 +40,8 @@ def _formulas(x, z, out):
     simd.store(out, 0, 2.0 * a - b / 4.0 + 1.0)
     simd.store(out, 8, simd.maximum(a, 0.5))
     simd.store(out, 16, simd.absolute(a - b))
-    simd.store(out, 24, simd.lane_min(a, b))
-    simd.store(out, 32, simd.lane_max(a, b))
+    simd.store(out, 24, simd.minimum(a, b))
+    simd.store(out, 32, simd.maximum(a, b))
     simd.store(out, 40, simd.where_positive(a, b, a))
     return simd.reduce_min(a), simd.reduce_max(a)
 

@@ -30,7 +30,7 @@ from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import kernel_matrix
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import WIDTH, broadcast, lane_max, load, reduce_max, store, where_positive
+from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import certificate, gradients
@@ -108,7 +108,7 @@ def _gains(b, g, scale, t):
     """Return sqrt of twice what eight entries would gain: |g| / sqrt(K~_ii), 0 where b = 0 and g > 0."""
     slope = load(g, t)
     falls = where_positive(load(b, t), slope, broadcast(b.dtype.type(0)))
-    return lane_max(falls, slope * b.dtype.type(-1)) * load(scale, t)
+    return maximum(falls, slope * b.dtype.type(-1)) * load(scale, t)
 
 
 @njit(each_step=True)
@@ -116,7 +116,7 @@ def most_gain(b, g, scale):
     """Return the largest of the `_gains`, at least 0."""
     most = broadcast(b.dtype.type(0))
     for t in range(0, b.size, WIDTH):
-        most = lane_max(_gains(b, g, scale, t), most)
+        most = maximum(_gains(b, g, scale, t), most)
     return reduce_max(most)
 
 
@@ -138,7 +138,7 @@ def _move_entry(b, g, scale, row, step):
     most = broadcast(b.dtype.type(0))
     for t in range(0, b.size, WIDTH):
         store(g, t, load(g, t) + load(row, t) * step)
-        most = lane_max(_gains(b, g, scale, t), most)
+        most = maximum(_gains(b, g, scale, t), most)
     return reduce_max(most)
 
 

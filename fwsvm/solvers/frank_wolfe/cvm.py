@@ -16,10 +16,9 @@ from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.simd import (
     broadcast,
-    lane_max,
-    lane_min,
     load,
     maximum,
+    minimum,
     reduce_max,
     reduce_min,
     store,
@@ -117,7 +116,7 @@ def _update(q, y, k_i, k_j, a, b, n):
         for t in range(start, min(start + SCAN_STRETCH, whole), 8):
             q_t = load(q, t) + load(y, t) * (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
             store(q, t, q_t)
-            lowest, highest = lane_min(q_t, lowest), lane_max(q_t, highest)
+            lowest, highest = minimum(q_t, lowest), maximum(q_t, highest)
         low, most = reduce_min(lowest), max(most, reduce_max(highest))
         if low < least:
             best, least = place_of(q, low, start), low
@@ -148,7 +147,7 @@ def _partner(k_i, q, diagonal, y, i, n):
         stop = min(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
-            excess = lane_max(_excess(k_i, q, diagonal, y, q_i, K_ii, twice, bar, t), excess)
+            excess = maximum(_excess(k_i, q, diagonal, y, q_i, K_ii, twice, bar, t), excess)
         if reduce_max(excess) > 0.0:
             for t in range(start, stop, 8):
                 bar = most * (1.0 - COMPARISON_ROUNDING)

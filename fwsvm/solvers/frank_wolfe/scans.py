@@ -21,8 +21,6 @@ from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import compare_exchange, load_acquire, spin_hint, store_release
 from fwsvm.numerics.simd import (
     broadcast,
-    lane_max,
-    lane_min,
     load,
     maximum,
     minimum,
@@ -53,7 +51,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
         q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
         store(q, t, q_t)
         where = where_positive(lowest - q_t, lanes + np.float64(t), where)
-        lowest = lane_min(q_t, lowest)
+        lowest = minimum(q_t, lowest)
     low = reduce_min(lowest)
     if low < least:
         best, least = first_of(lowest - low, where), low
@@ -85,7 +83,7 @@ def highest_active(q, active_diagonal):
     for start in range(0, whole, SCAN_STRETCH):
         highest = broadcast(-np.inf)
         for t in range(start, minimum(start + SCAN_STRETCH, whole), 8):
-            highest = lane_max(
+            highest = maximum(
                 where_positive(load(active_diagonal, t), load(q, t), broadcast(-np.inf)), highest
             )
         high = reduce_max(highest)
@@ -127,14 +125,14 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
         excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
             squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
-            excess = lane_max(squares - widths * bar, excess)
+            excess = maximum(squares - widths * bar, excess)
         if reduce_max(excess) > 0.0:
             highest, where = broadcast(0.0), broadcast(0.0)
             for t in range(start, stop, 8):
                 squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
                 gains = squares / widths
                 where = where_positive(gains - highest, lanes + np.float64(t), where)
-                highest = lane_max(gains, highest)
+                highest = maximum(gains, highest)
             high = reduce_max(highest)
             if high > most:
                 best, most = first_of(high - highest, where), high
