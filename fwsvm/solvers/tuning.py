@@ -86,6 +86,12 @@ ROWS_A_THREAD = 2048
 #: swap, mfw and cvm went round until a time limit.
 SINGLE_TOLERATED = 1e-3
 
+#: Rows of a sample that says how many rows are support vectors. Evidence: it agrees within 0.05 with all 3,800 to 6,000.
+EVEN_SAMPLE = 256
+#: Share of the sample's rows that lose their weight, up to which a run starts with equal weights. Evidence: of five
+#: problems with C of 1 to 64 those below took 0.6 to 0.7 of the steps, those above (0.57) more.
+MOST_DROPPED = 0.5
+
 # ---------------------------------------------------------------- decomposition
 
 #: Part of the largest gain in a working set down to which it is solved. Evidence: none; a later set moves the same

@@ -49,6 +49,7 @@ from fwsvm.solvers.frank_wolfe.state import (
     GOING,
     NO_PROGRESS,
     NO_VIOLATOR,
+    ROUNDED,
     SimplexStart,
     SimplexState,
     largest_gap,
@@ -59,6 +60,7 @@ from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import CHECK_COST, FIRST_ROOM, MARGIN, SINGLE_TOLERATED
 from fwsvm.status import Status
 
+TOLERATED_ERROR = 1e-9  # of a gradient made of earlier ones, in parts of R
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = SimplexCertificate(np.inf, np.inf, np.inf, 0.0)
 Search = Full | Sampled | Tracked
@@ -117,18 +119,17 @@ class SimplexRun:
         self.outcome: Outcome | None = None  # of the present point, once computed,
         self.exact: np.ndarray | None = None  # and its gradient
         self.last = NOTHING  # the last certificate that missed the tolerance
-        if warm_start is None:
-            support, weights = starting_point(self.qp, self.rows, resolved, self.stream)
-        else:
-            weights = warm_start.weights[self.order]
-            support = np.flatnonzero(weights)
-            weights = weights[support]
         if isinstance(rule, CVM):
             self.state.now["inner"] = first_inner(rule, resolved)
-        q = None
-        if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
-            q = warm_start.gradient_at(1.0 / problem.penalties)[self.order]
-        self._start_at(support, weights, q)
+        self.error = ROUNDED  # of q, in parts of R, before float32 columns add theirs
+        if warm_start is None:
+            self._start_at(*starting_point(self.qp, self.rows, resolved, self.stream), None)
+        else:
+            weights, q = warm_start.weights[self.order], None
+            if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
+                weights, q = self._follow_path(warm_start)
+            support = np.flatnonzero(weights)
+            self._start_at(support, weights[support], q)
         if self.sampled and resolved.protocol.gradient == KEPT:
             self.track()
         self.set_goal()
@@ -148,6 +149,23 @@ class SimplexRun:
         else:
             self._refresh(gradient_by_columns(self.qp, s.alpha) if q is None else q)
         self._fetch_active()
+
+    def _follow_path(self, start: SimplexStart) -> tuple[np.ndarray, np.ndarray]:
+        """Return alpha and q of the best start that the ends of runs before this one give."""
+        ridge = self.in_order(self.qp.ridge)
+        weights, q = start.weights[self.order], start.gradient_at(ridge)[self.order]
+        if start.newton or not start.earlier:  # near the end of Newton's run few rows change sides
+            return weights, q
+        b, f, self.error = start.extrapolated(ridge)
+        b, f = b[self.order], f[self.order]
+        below = np.minimum(b, 0.0)
+        b -= below
+        if self.error > TOLERATED_ERROR:
+            f, self.error = gradient_by_columns(self.qp, b), ROUNDED
+        else:
+            f -= gradient_by_columns(self.qp, below)
+        total = float(b.sum())
+        return (b / total, f / total) if 0.0 < total < np.inf else (weights, q)
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""

@@ -1,15 +1,19 @@
-"""The starting point of a simplex method: the optimum over a few rows drawn at random."""
+"""The starting point of a simplex method: the optimum over a few rows drawn at random, or all rows of a class alike."""
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import pieces
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum
+from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexQP, signs
 from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import WarmStart
+from fwsvm.solvers.tuning import EVEN_SAMPLE, MOST_DROPPED
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
@@ -90,3 +94,36 @@ def _improve_pairs(K, alpha, q):
         alpha[i] += step
         for t in range(q.size):
             q[t] += step * (K[i, t] - K[j, t])
+
+
+def even_start(problem: Binary, resolved: Resolved) -> WarmStart | None:
+    """Return equal weights for all rows of a class, where a sample expects most rows to be support vectors; else None.
+
+    With them q has the same mean over both classes. A row is no support vector if the best change of its weight alone
+    takes more than it has. The kernel matrix of the problem has to fit in the cache, for all of it is wanted.
+    """
+    m = len(problem.y)
+    if m < EVEN_SAMPLE or 4 * m * m > resolved.cache_bytes:
+        return None
+    which = np.random.default_rng(problem.stream).choice(m, EVEN_SAMPLE, replace=False)
+    few, y, ridge = some_rows(as_rows(problem.X), which), problem.y[which], 1.0 / problem.penalties[which]
+    own, mine = self_values(resolved.kernel, few), np.stack([y > 0.0, y < 0.0], axis=1)
+    others = mine.sum(axis=0) - mine  # in the sample
+    if not others.all():
+        return None
+    sums = weighted_sums(resolved.kernel, few, np.arange(len(which)), mine.astype(np.float64), few)
+    sizes = np.array([np.count_nonzero(problem.y > 0.0), np.count_nonzero(problem.y < 0.0)])
+    # a column for each class: K~ at the rows of the sample with even weights of that class
+    by_class = y[:, None] * ((sums - mine * own[:, None]) / others + 1.0) * [1.0, -1.0]
+    by_class += mine * ((own + ridge)[:, None] / sizes)
+    means = mine.T @ by_class / mine.sum(axis=0)[:, None]
+    try:
+        shares = np.linalg.solve(means, np.ones(2))
+    except np.linalg.LinAlgError:
+        return None
+    shares /= shares.sum()
+    weights, q = mine @ (shares / sizes), by_class @ shares
+    dropped = np.count_nonzero(weights < (q - q.mean()) / (own + 1.0 + ridge))
+    if not (shares > 0.0).all() or dropped > MOST_DROPPED * len(which):
+        return None
+    return WarmStart(np.where(problem.y > 0.0, *(shares / sizes)))

@@ -46,6 +46,7 @@ from fwsvm.problems.simplex_qp import gradient, signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
+from fwsvm.solvers.frank_wolfe.start import even_start
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import SwapBudget, least_along
@@ -137,7 +138,8 @@ class NewtonRun:
         columns: SharedColumns | None = None,
     ) -> None:
         rule.check()
-        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
+        start = even_start(problem, resolved) if warm_start is None else warm_start
+        self.simplex = SimplexRun(problem, Swap2o(), resolved, start, columns)
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch = resolved, rule.switch
         self.beyond, self.has_room = rule.beyond, True
@@ -152,8 +154,10 @@ class NewtonRun:
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
-        before = warm_start if isinstance(warm_start, SimplexStart) else None
-        if before is not None and before.newton and before.kernel == resolved.kernel:
+        self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
+        if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
+            self.ends = warm_start.ends
+        if self.ends and self.ends[-1].newton:
             self.swaps.give(0)  # a little away from an optimum most rows stay on their side
         self._set_goal()
 
@@ -257,6 +261,8 @@ class NewtonRun:
             gradient=simplex.in_order(q),
             ridge=simplex.in_order(self.ridge),
             newton=self.took_newton_steps,
+            earlier=self.ends,
+            error=simplex.error,
         )
         return replace(here, warm_start=start)
 
