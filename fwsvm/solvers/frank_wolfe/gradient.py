@@ -196,10 +196,14 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
     return count
 
 
-def fetch_columns(s: SimplexState, columns: ColumnCache, *, ahead: bool) -> None:
-    """Compute a block of columns, the missed one among them, or that one alone (`Full`, `Tracked`)."""
+def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: bool) -> None:
+    """Compute a block of columns, the missed one among them, or that one alone (`Full`, `Tracked`).
+
+    ``block`` is how many kernel values take as long as a call from Python.
+    """
     now, new, m = s.now[0], bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
-    size = least_cost(m, len(columns.tiles.numbers) > 0 or not new) if ahead else 1
+    alone = len(columns.tiles.numbers) > 0 or not new
+    size = max(least_cost(m, alone), min(WIDE, block // m)) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
     count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
     compute(columns, rows[:count], s.alpha, int(now["vertex"]))

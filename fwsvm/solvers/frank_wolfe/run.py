@@ -115,6 +115,9 @@ class SimplexRun:
         self._compile_team()
         self.widest = float(self.qp.diagonal.max())
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
+        self.block = (
+            0  # kernel values that are worth a call; published methods compute no more than steps ask for
+        )
         self.switch = 0.0  # relative gap at which another method is to take over
         self.outcome: Outcome | None = None  # of the present point, once computed,
         self.exact: np.ndarray | None = None  # and its gradient
@@ -151,21 +154,23 @@ class SimplexRun:
         self._fetch_active()
 
     def _follow_path(self, start: SimplexStart) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha and q of the best start that the ends of runs before this one give."""
+        """Return alpha and q of the start that the ends of the runs before this one give."""
         ridge = self.in_order(self.qp.ridge)
         weights, q = start.weights[self.order], start.gradient_at(ridge)[self.order]
         if start.newton or not start.earlier:  # near the end of Newton's run few rows change sides
             return weights, q
-        b, f, self.error = start.extrapolated(ridge)
+        b, f, error = start.extrapolated(ridge)
         b, f = b[self.order], f[self.order]
         below = np.minimum(b, 0.0)
-        b -= below
-        if self.error > TOLERATED_ERROR:
-            f, self.error = gradient_by_columns(self.qp, b), ROUNDED
+        total = float((b - below).sum())
+        if not 0.0 < total < np.inf:
+            return weights, q
+        if error > TOLERATED_ERROR:
+            f, error = gradient_by_columns(self.qp, b - below), ROUNDED
         else:
             f -= gradient_by_columns(self.qp, below)
-        total = float(b.sum())
-        return (b / total, f / total) if 0.0 < total < np.inf else (weights, q)
+        self.error = error
+        return (b - below) / total, f / total
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
@@ -291,7 +296,7 @@ class SimplexRun:
             elif now["stop"] == COLUMN_MISS:
                 search = self.state.search  # a row that is drawn rarely needs no column ahead of time
                 ahead = isinstance(search, Full) or drawn_soon(search, len(self.state.q))
-                fetch_columns(self.state, self.qp.columns, ahead=ahead)
+                fetch_columns(self.state, self.qp.columns, self.block, ahead=ahead)
             elif now["stop"] != CANDIDATES_MISS:
                 return taken
             elif self._track_if_it_pays():

@@ -154,9 +154,13 @@ class SimplexStart(WarmStart):
         b along C is smooth: beside the last end alone, it leaves a half to a quarter of the steps to do.
         """
         points = (*self.earlier, self)
-        scales = np.array([1.0 / (point.weights @ point.gradient) for point in points])
-        b = np.stack([point.weights for point in points]) * scales[:, None]
-        f = np.stack([point.gradient_at(ridge) for point in points]) * scales[:, None]
-        factors = np.linalg.lstsq(b @ f.T, b.sum(axis=1), rcond=ROUNDED)[0]
-        errors = np.array([point.error for point in points])
-        return factors @ b, factors @ f, ROUNDED + float(np.abs(factors) @ errors)
+        b = np.stack([point.weights for point in points])
+        f = np.stack([point.gradient_at(ridge) for point in points])
+        products = b @ f.T
+        R = products.diagonal()
+        if not (R > 0.0).all():  # lost in rounding
+            return b[-1], f[-1], self.error
+        scales = 1.0 / np.sqrt(R)
+        factors = scales * np.linalg.lstsq(products * np.outer(scales, scales), scales, rcond=ROUNDED)[0]
+        error = ROUNDED + float(np.abs(factors) * R @ [point.error for point in points])
+        return factors @ b, factors @ f, error

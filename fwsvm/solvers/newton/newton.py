@@ -56,6 +56,7 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.tuning import (
+    FETCHED_BLOCK,
     FEW_WRONG,
     MANY_WRONG,
     MOST_REPAIRS,
@@ -140,6 +141,7 @@ class NewtonRun:
         rule.check()
         start = even_start(problem, resolved) if warm_start is None else warm_start
         self.simplex = SimplexRun(problem, Swap2o(), resolved, start, columns)
+        self.simplex.block = FETCHED_BLOCK
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch = resolved, rule.switch
         self.beyond, self.has_room = rule.beyond, True
