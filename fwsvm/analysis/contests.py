@@ -29,8 +29,13 @@ def behind_best(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     good = np.isfinite(cells[column]) & cells["finite"].astype(bool)
     if name == "time":
         good &= (cells[column] > 0) & ~cells["censored"].astype(bool)
-    known = cells[good & ~cells.duplicated([*problem, "method"], keep=False)]
-    table = known.set_index([*problem, "method"])[column].unstack(sort=False)
-    values = pd.DataFrame(table).dropna(thresh=2).dropna(axis=1, how="all")
+    number = cells.groupby(problem, dropna=False).ngroup()
+    known = cells.assign(number=number)[good & ~cells.duplicated([*problem, "method"], keep=False)]
+    values: pd.DataFrame = (
+        known.pivot(index="number", columns="method", values=column)
+        .dropna(thresh=2)
+        .dropna(axis=1, how="all")
+    )
+    values = values[[method for method in cells["method"].unique() if method in values]]
     best = values.min(axis=1) if name == "time" else values.max(axis=1)
     return values.div(best, axis=0) if name == "time" else values.rsub(best, axis=0).mul(100)
