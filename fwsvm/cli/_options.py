@@ -30,6 +30,8 @@ PARAMETERS = {"-d": "degree", "-r": "coef0", "--degree": "degree", "--coef0": "c
 #: Options of svm-train that ours have no alias for, and what to do instead.
 HINTS = {
     "-h": "fwsvm has no shrinking; leave it out",
+    "-m": "write --cache-mb; -m is --method here",
+    "-t": "the sigmoid kernel is not supported",
     "-s": "only C-SVC (-s 0) is supported, with the squared hinge; leave it out and choose C anew",
     "-n": "nu-SVC and one-class SVMs are not supported",
     "-p": "regression is not supported",
@@ -96,7 +98,11 @@ class LibsvmCommand(click.Command):
                 found += ["--probability"] * int(left.pop(0))
             elif word in PARAMETERS and value and "--param" in known:
                 found += ["--param", f"{PARAMETERS[word]}={left.pop(0)}"]
-            elif word == "-h" and is_switch:
+            elif (
+                (word == "-h" and is_switch)
+                or (word == "-m" and value.isdecimal())
+                or (word, value) == ("-t", "3")
+            ):
                 raise click.NoSuchOption(word)
             else:
                 found.append(word)
@@ -163,7 +169,7 @@ quiet_option = grouped(
     expose_value=False,
     callback=lambda context, _, value: context.meta.update({QUIET: value}),
     group=OUTPUT,
-    help="Print results, warnings and errors only.",
+    help="Leave out all messages but warnings and errors.",
 )
 
 
@@ -224,6 +230,8 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
     for output in outputs:
         if output is None:
             continue
+        if str(output) == "-":
+            raise UsageError("- is no file: leave it out, or write /dev/stdout")
         if os.path.realpath(output) in taken:
             raise UsageError(
                 f"{output} would be overwritten: it is also an input or another output; name another file"

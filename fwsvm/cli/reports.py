@@ -54,7 +54,7 @@ def claims(
     cells = cells_of_runs(read_runs(results, where, mixed_load=mixed_load)) if results else None
     verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
-    emit(show.render(verdicts, form, notes), out)
+    emit(show.render(verdicts, form, notes, only_with_runs=bool(results) and not only), out)
 
 
 @click.command()

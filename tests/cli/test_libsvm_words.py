@@ -53,7 +53,8 @@ def test_svm_train_and_svm_predict_with_q_and_b(rows, monkeypatch, tmp_path):
     ("line", "said"),
     [
         ("train -s 3 a.svm", "-s is LIBSVM's: only C-SVC"),
-        ("train -t 3 a.svm", "no kernel"),
+        ("train -t 3 a.svm", "the sigmoid kernel is not supported"),
+        ("train -m 100 a.svm", "write --cache-mb"),
         ("train -h 0 a.svm", "-h is LIBSVM's: fwsvm has no shrinking; leave it out"),
         ("train -v 5 a.svm", "write `fwsvm cv --folds N`"),
         ("train -w1 5 a.svm", "write --class-weight LABEL=W"),

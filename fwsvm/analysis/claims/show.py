@@ -25,10 +25,19 @@ HEADS = (
 )
 
 
-def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
-    """Return the verdicts as terminal, markdown or csv; the notes follow, except in CSV."""
+def render(
+    verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = (), *, only_with_runs: bool = False
+) -> str:
+    """Return the verdicts as terminal, markdown or csv; the notes follow, except in CSV.
+
+    ``only_with_runs`` leaves claims without runs out of the terminal's text.
+    """
     notes = (summary(verdicts), *notes)
     if form == "terminal":
+        ran = [one for one in verdicts if one.ours is not None or one.as_run is not None]
+        if only_with_runs and len(ran) < len(verdicts):
+            notes = (*notes, "Claims without runs here are left out; --only and --format csv show them.")
+            verdicts = ran
         return _terminal(verdicts, notes)
     if form == "csv":
         found = [
