@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm import phases
-from fwsvm._mapped import RowMatrix, all_finite, blocks, is_mapped, occurring
+from fwsvm._mapped import RowMatrix, all_finite, is_mapped, occurring
 from fwsvm._memory import require
 from fwsvm.errors import RangeError, SettingError, UsageError, shown
 from fwsvm.kernels.kernel import own_terms_and_values
-from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.source import row_source
 from fwsvm.numerics.compile import is_cache_empty
 from fwsvm.numerics.threads import blas_on
 from fwsvm.parameters import BALANCED, converted
@@ -162,12 +163,13 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
         X, solvers_rows, kernel = precomputed.given_by(X, resolved.C * weights if family.ridge else None)
         resolved, columns = replace(resolved, kernel=kernel), None
     _refuse_lack_of_memory(solvers_rows, X.shape[1], rows.codes, len(rows.labels), resolved)
+    problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, weights, family.multiclass)
     if family.kernels is None:
-        refuse_overflow(resolved.kernel, resolved.kernel_name, solvers_rows)
+        # pairs of classes are made of the rows in this form
+        read = problems.compressed if problems.in_pairs and family.searches else solvers_rows
+        refuse_overflow(resolved.kernel, resolved.kernel_name, read)
     enter(Phase.TRAIN)
-    return Subproblems(
-        X, solvers_rows, columns, rows.codes, rows.labels, weights, family.multiclass
-    ), resolved
+    return problems, resolved
 
 
 def refuse_penalties(C: float, weights: np.ndarray) -> None:
@@ -220,14 +222,14 @@ def weights_of_classes(
     return np.array([found.get(label, 1.0) for label in classes])
 
 
-def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
+def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
     """Raise RangeError if a row of X (m, n) has a kernel value with itself that single precision cannot hold.
 
     All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z), so these are the largest values.
     """
-    for some in blocks(X):
+    for some, rows in row_source(X).blocks():
         with np.errstate(over="ignore", invalid="ignore"):
-            largest = np.abs(own_terms_and_values(kernel, as_rows(X[some]))).max(axis=0)
+            largest = np.abs(own_terms_and_values(kernel, rows)).max(axis=0)
         fits = largest <= LARGEST_VALUE  # not those that are not numbers
         if not fits.all():
             row = int(np.argmin(fits))
