@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
+from fwsvm._mapped import occurring, widened
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
 from fwsvm.errors import DataError
@@ -99,13 +100,14 @@ def of_numbers(mine: Block, which: np.ndarray) -> Rows:
 
 def moments(mine: Block) -> Moments | None:
     """Return what the rows that are trained on come to; None where there are none."""
-    X = as_csr(some_rows(mine.rows, np.flatnonzero(mine.codes != OUT)))
-    m = X.shape[0]
+    rows = as_csr(some_rows(mine.rows, np.flatnonzero(mine.codes != OUT)))
+    (m, n), (X, columns) = rows.shape, occurring(rows)
     if not m:
         return None
-    least, most = (csr_array(found.reshape(1, -1)) for found in (X.min(axis=0), X.max(axis=0)))
-    apart = 0.5 * (m - 1) * mean_squared_distance(X)
-    return Moments(m, csr_array(np.ones((1, m))) @ X, least, most, apart)
+    sums = X.sum(axis=0), X.min(axis=0), X.max(axis=0)
+    found = [csr_array(each.reshape(1, -1)) for each in sums]
+    totals, least, most = found if columns is None else [widened(each, columns, n) for each in found]
+    return Moments(m, totals, least, most, 0.5 * (m - 1) * mean_squared_distance(X))
 
 
 def _of_classes(mine: Block, classes: tuple[int, ...]) -> Rows:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm._mapped import only_columns
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
 from fwsvm.distributed import block
@@ -91,7 +92,7 @@ class RemoteTable:
         least = reduce(csr_array.minimum, (some.least for some in self.moments))
         most = reduce(csr_array.maximum, (some.most for some in self.moments))
         features = np.sort((most - least).nonzero()[1]).astype(np.int64)
-        low, high = (each[:, features].toarray()[0] for each in (least, most))
+        low, high = (only_columns(each, features).toarray()[0] for each in (least, most))
         return Ranges(features, low, high, *TARGETS[scale])
 
     def without(self, held_out: np.ndarray) -> "RemoteTable":
