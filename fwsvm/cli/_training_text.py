@@ -90,7 +90,8 @@ def _load(
     rows = LocalRows(loaded, probability=probability)
     X = rows.data.train.X
     if how.get("test") is not None and is_given(settings.kernel):
-        refuse_other_rows(inputs.unseen_rows(how["test"], zero_based=True).table.X)
+        unseen = inputs.unseen_rows(how["test"], zero_based=True).table.X
+        refuse_other_rows(unseen, training_rows=X.shape[1] - 1)
     resolved = print_rows(say, data, rows, settings)
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])

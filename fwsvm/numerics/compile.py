@@ -64,6 +64,30 @@ class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no typ
         gc.set_threshold(*self._usual.pop())
 
 
+class _Interrupts(event.Listener):  # type: ignore[misc]
+    """Raise after compiling the interrupt that came while llvmlite handed over an object: ctypes swallows it."""
+
+    def __init__(self) -> None:
+        self._usual: list[Callable[[Any], Any]] = []
+        self._heard = False
+
+    def on_start(self, _event: Any) -> None:
+        self._usual.append(sys.unraisablehook)
+        sys.unraisablehook = self._hear
+
+    def _hear(self, swallowed: Any) -> None:
+        if swallowed.exc_type is KeyboardInterrupt:
+            self._heard = True
+        else:
+            self._usual[0](swallowed)
+
+    def on_end(self, _event: Any) -> None:
+        sys.unraisablehook = self._usual.pop()
+        if self._heard:
+            self._heard = False
+            raise KeyboardInterrupt
+
+
 class _CompilerSeconds(event.Listener):  # type: ignore[misc]
     """Count the seconds of each thread in numba's compiler, waiting for it and loading what it made included."""
 
@@ -83,6 +107,7 @@ class _CompilerSeconds(event.Listener):  # type: ignore[misc]
 
 _COMPILER = _CompilerSeconds()
 event.register("numba:compile", _FewCollections())
+event.register("numba:compile", _Interrupts())  # the last: those after one that raises are not told
 event.register("numba:compiler_lock", _COMPILER)
 
 

@@ -345,9 +345,10 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     Raises
     ------
     DataError
-        A value cannot be scaled.
+        A value cannot be scaled, or kernel values are not those with the training rows.
     """
-    if takes_kernel_values(machine):
+    if takes_kernel_values(machine):  # LIBSVM's models do not say how many rows trained them
+        precomputed.refuse_other_rows(X, training_rows=machine.features - 1 if machine.facts else None)
         return Prepared(X, 0)
     (rows, ignored), ranges = fitted(X, machine.features), machine.ranges
     if ranges is None or not rows.shape[0]:

@@ -120,13 +120,14 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
         ) from None
 
 
-def refuse_other_rows(X: RowMatrix, last: int = 0) -> None:
+def refuse_other_rows(X: RowMatrix, last: int = 0, training_rows: int | None = None) -> None:
     """Refuse rows to predict or to test with (t, w) that are not kernel values with the training rows, up to ``last``.
 
     Raises
     ------
     DataError
-        A row without its number 0:i, or fewer kernel values than ``last``.
+        A row without its number 0:i, or values with fewer rows than ``last`` or, where it is known how many rows
+        trained the model, with more.
     """
     if isinstance(X, sparse.csr_array):  # whose reader keeps the zero of 0:0
         begins = np.zeros(X.shape[0], bool)
@@ -136,6 +137,12 @@ def refuse_other_rows(X: RowMatrix, last: int = 0) -> None:
                 f"row {int(begins.argmin()) + 1} has no number 0:i, but rows for a precomputed kernel are kernel "
                 "values with the training rows, as 0:i 1:K(x,x_1) 2:K(x,x_2) ..."
             )
+    used = X.shape[1] - 1 if isinstance(X, np.ndarray) else int(X.indices.max(initial=0))
+    if training_rows is not None and used > training_rows:
+        raise DataError(
+            f"the rows have kernel values with {used} rows, but the model was trained on {training_rows}: give those "
+            "with its training rows alone"
+        )
     if X.shape[0] and X.shape[1] <= last:
         raise DataError(
             f"the rows have kernel values with {X.shape[1] - 1} training rows, and the model's support vectors go up "

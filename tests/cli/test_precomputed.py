@@ -98,3 +98,13 @@ def test_what_does_not_go_together_is_said(files, tmp_path, words, code, why):
     places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}
     done = run(*(places.get(word, word) for word in words))
     assert (done.exit_code, why in " ".join(done.stderr.split())) == (code, True), done.stderr
+
+
+def test_values_with_rows_that_trained_nothing_are_refused(files, tmp_path):
+    few = tmp_path / "few"
+    few.write_text(
+        "".join(line[: line.index(" 99:")] + "\n" for line in files[0].read_text().splitlines()[:98])
+    )
+    trained(few, tmp_path / "m", "--kernel", "precomputed")
+    for done in (run("predict", tmp_path / "m", files[1]), run("train", few, "-t", "4", "--test", files[1])):
+        assert "kernel values with 100 rows, but the model was trained on 98" in done.stderr
