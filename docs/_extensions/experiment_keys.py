@@ -53,7 +53,7 @@ SENTENCES = {
     "limits": "Limits of each run; none by default.",
     "time_seconds": "Longest training time of a run.",
     "iterations": "Largest number of iterations of a run.",
-    "repetitions": "Number of reported runs, with a seed each; 1 by default.",
+    "repetitions": "Number of reported runs on the same rows, with a seed of starts and samples each; 1 by default.",
     "select": "How C and the width are chosen before the reported runs.",
     "holdout": "Fraction of the training rows that is held out.",
     "folds": "Number of folds, in place of holdout.",
