@@ -251,7 +251,10 @@ def _refuse_lack_of_memory(X: Any, features: int, codes: np.ndarray, K: int, res
         problems = 1 if K == 2 else K
         each = LINEAR_ROW * m + (LINEAR_NUMBER * stored if dense and not mapped else 0)
         kept = (problems - 1) * (PART + m) + 8 * (features + 5 * n) * problems
-        remedy = "number the features without gaps, for each has a weight, or take fewer rows (fwsvm subset)"
+        remedy = (
+            "take fewer rows (fwsvm subset), number the features without gaps, for each has a weight, or use a kernel "
+            'method, such as swap-2o with kernel="linear"'
+        )
     else:
         problems = K * (K - 1) // 2
         rows = m if K == 2 else int(np.sort(np.bincount(codes, minlength=K))[-2:].sum())
