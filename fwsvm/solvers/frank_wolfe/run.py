@@ -41,7 +41,7 @@ from fwsvm.solvers.frank_wolfe.sampled import (
     with_room,
 )
 from fwsvm.solvers.frank_wolfe.scans import do_tasks, team_running, thread_team
-from fwsvm.solvers.frank_wolfe.start import starting_point
+from fwsvm.solvers.frank_wolfe.start import path_start, starting_point
 from fwsvm.solvers.frank_wolfe.state import (
     CANDIDATES_MISS,
     COLUMN_MISS,
@@ -60,7 +60,6 @@ from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import CHECK_COST, FIRST_ROOM, MARGIN, SINGLE_TOLERATED
 from fwsvm.status import Status
 
-TOLERATED_ERROR = 1e-9  # of a gradient made of earlier ones, in parts of R
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = SimplexCertificate(np.inf, np.inf, np.inf, 0.0)
 Search = Full | Sampled | Tracked
@@ -130,7 +129,7 @@ class SimplexRun:
         else:
             weights, q = warm_start.weights[self.order], None
             if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
-                weights, q = self._follow_path(warm_start)
+                weights, q, self.error = path_start(warm_start, self.qp, self.order)
             support = np.flatnonzero(weights)
             self._start_at(support, weights[support], q)
         if self.sampled and resolved.protocol.gradient == KEPT:
@@ -152,25 +151,6 @@ class SimplexRun:
         else:
             self._refresh(gradient_by_columns(self.qp, s.alpha) if q is None else q)
         self._fetch_active()
-
-    def _follow_path(self, start: SimplexStart) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha and q of the start that the ends of the runs before this one give."""
-        ridge = self.in_order(self.qp.ridge)
-        weights, q = start.weights[self.order], start.gradient_at(ridge)[self.order]
-        if start.newton or not start.earlier:  # near the end of Newton's run few rows change sides
-            return weights, q
-        b, f, error = start.extrapolated(ridge)
-        b, f = b[self.order], f[self.order]
-        below = np.minimum(b, 0.0)
-        total = float((b - below).sum())
-        if not 0.0 < total < np.inf:
-            return weights, q
-        if error > TOLERATED_ERROR:
-            f, error = gradient_by_columns(self.qp, b - below), ROUNDED
-        else:
-            f -= gradient_by_columns(self.qp, below)
-        self.error = error
-        return (b - below) / total, f / total
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""

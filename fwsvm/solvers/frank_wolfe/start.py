@@ -1,4 +1,4 @@
-"""The starting point of a simplex method: the optimum over a few rows drawn at random, or all rows of a class alike."""
+"""Where a simplex method starts: the optimum over a few rows drawn at random, all rows alike, or from earlier ends."""
 
 import numpy as np
 
@@ -9,14 +9,16 @@ from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import SimplexQP, signs
+from fwsvm.problems.simplex_qp import SimplexQP, gradient_by_columns, signs
 from fwsvm.solvers.frank_wolfe.scans import TINY
+from fwsvm.solvers.frank_wolfe.state import ROUNDED, SimplexStart
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import WarmStart
 from fwsvm.solvers.tuning import EVEN_SAMPLE, MOST_DROPPED
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
+TOLERATED_ERROR = 1e-9  # of a gradient made of earlier ones, in parts of R
 SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
 
 
@@ -36,6 +38,29 @@ def starting_point(
         gram = gram.astype(np.float64)
     weights = optimum(gram, qp, which)
     return which[weights > 0], weights[weights > 0]
+
+
+def path_start(start: SimplexStart, qp: SimplexQP, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return alpha, q and the error of q, in parts of R, that the ends of the runs before this one give.
+
+    ``order`` holds the rows of the problem in the order of ``qp``.
+    """
+    ridge = np.empty_like(qp.ridge)
+    ridge[order] = qp.ridge
+    last = start.weights[order], start.gradient_at(ridge)[order], ROUNDED
+    if start.newton or not start.earlier:  # near the end of Newton's run few rows change sides
+        return last
+    b, f, error = start.extrapolated(ridge)
+    b, f = b[order], f[order]
+    below = np.minimum(b, 0.0)
+    total = float((b - below).sum())
+    if not 0.0 < total < np.inf:
+        return last
+    if error > TOLERATED_ERROR:
+        f, error = gradient_by_columns(qp, b - below), ROUNDED
+    else:
+        f -= gradient_by_columns(qp, below)
+    return (b - below) / total, f / total, error
 
 
 def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
