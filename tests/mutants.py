@@ -87,9 +87,13 @@ def mutants_of(group: str) -> Iterator[list[Mutant]]:
 
 
 def layers_to_compile(mutant: Mutant) -> tuple[str, ...]:
-    """Return the packages whose machine code may hold the mutated line; Python's functions have annotations here."""
+    """Return the packages whose machine code may hold the mutated line: one in no function for Python alone.
+
+    Those have annotations here, and no decorator.
+    """
     nodes = ast.walk(ast.parse((ROOT / mutant.source).read_text("utf-8")))
-    python = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.returns is not None]
+    every = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    python = [node for node in every if node.returns is not None and not node.decorator_list]
     if any(node.lineno <= mutant.line <= (node.end_lineno or 0) for node in python):
         return ()
     layer = mutant.source.split("/")[1]
