@@ -91,7 +91,7 @@ def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before):
     X, codes = clouds(5, 1500)
     steps = train(X, codes).iterations
     found = train(X, codes, max_iterations=steps - before)
-    assert found.status is Status.MAX_ITERATIONS
+    assert (found.status, found.iterations) == (Status.MAX_ITERATIONS, steps - before)
     assert found.gap_kind == "exact"
     hold_to_the_simplex(found, X, 1.0 - 2.0 * codes, 10.0, kernel="rbf", gamma=GAMMA)
 
