@@ -126,9 +126,11 @@ def test_sparse_rows_and_no_final_gap():
     assert blind.objective == pytest.approx(dense.objective, rel=1e-3)
 
 
-def test_the_trace_ends_at_the_certificate():
+def test_the_trace_counts_all_chunks_and_ends_at_the_certificate():
     X, codes = clouds(9, 3000)
     found = train(X, codes)
+    assert [point.iteration for point in found.trace][:3] == [1, 2, 3]
+    assert found.trace[-2].iteration > found.iterations / 2
     assert found.trace[-1].gap == pytest.approx(found.gap, rel=1e-2)
     assert found.trace[-1].objective == pytest.approx(found.objective, rel=1e-6)
 
