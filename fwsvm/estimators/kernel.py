@@ -1,25 +1,26 @@
 """The base of the classifiers with kernels (pairs of classes, probabilities), and the methods on the simplex."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from fwsvm import scaling
-from fwsvm.errors import shown
+from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import parameters
-from fwsvm.estimators.base import Classifier, in_our_order
-from fwsvm.experiments.probability import train_model
+from fwsvm.estimators.base import NOT_CONVERGED, Classifier, describe_end, in_our_order
+from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.machines import takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import beside_numbers, with_numbers
 from fwsvm.problems.probability import probabilities
-from fwsvm.solvers import Result, Settings
+from fwsvm.solvers import Result, Settings, Status
 from fwsvm.validation import as_numbers
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -135,7 +136,17 @@ class KernelClassifier(Classifier):
     def _solve(
         self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
     ) -> Result:
-        return train_model(X, codes, names, settings, probability=self.probability, weights=weights)
+        used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
+        if self.probability:
+            refuse_probability("", codes[used], names, settings)
+        result = super()._solve(X, codes, names, settings, weights)
+        if not self.probability or result.status is Status.INTERRUPTED:
+            return result
+        some = None if weights is None else weights[used]
+        more = with_probabilities(X[used], codes[used], result, settings, weights=some)
+        if more.message != result.message and result.status not in NOT_CONVERGED:
+            warnings.warn(describe_end(more), ConvergenceWarning, stacklevel=callers_level())
+        return more
 
     def _settings(self, X: Any) -> dict[str, Any]:
         given = super()._settings(X)

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from sklearn.datasets import make_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import log_loss
 
 import fwsvm
@@ -62,3 +62,12 @@ def test_a_class_of_one_row_is_refused_before_training():
         FrankWolfeSVC(probability=True).fit(X, labels)
     with pytest.raises(DataError, match="class one has too few rows"):
         fwsvm.train(X, labels, probability=True)
+
+
+def test_folds_that_do_not_converge_say_so(monkeypatch):
+    from fwsvm.experiments import probability
+
+    real, few = probability.fit, fwsvm.solvers.Settings(method="fw", max_iterations=1, tolerance=1e-9)
+    monkeypatch.setattr(probability, "fit", lambda *rows, **more: real(*rows[:3], few, **more))
+    with pytest.warns(ConvergenceWarning, match="Of the 5 folds for probabilities 5 ended in another way"):
+        FrankWolfeSVC(**SETTINGS).fit(X, Y3)
