@@ -27,6 +27,7 @@ HEAVY = (
     "rich",
     "joblib",
     "requests",
+    "pooch",
     "dask",
     "sklearn",
 )

@@ -79,7 +79,7 @@ def _shape(entry: "Entry") -> tuple[int | None, int | None]:
 
 def _state(source: "DataSource", file: "RawFile") -> str:
     """Return the state of a file, without reading it."""
-    is_sure = file.pinned or file.parents
+    is_sure = file.known_hash or file.parents
     if is_sure and source.path(file).is_file():
         return "ready"
     return "by hand" if not (file.urls or file.parents) else "fetch" if is_sure else "trust"
@@ -153,8 +153,9 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
             failed.append(error)
             continue
         tell(got.notices)
-        size = sum(path.stat().st_size for path, _ in got.files.values())
-        said = f"{counted(len(got.files), 'file')}, {size:,} bytes, source {got.source.name}, verified"
+        files = {*map(got.source.path, got.source.files)}
+        size = sum(path.stat().st_size for path in files)
+        said = f"{counted(len(files), 'file')}, {size:,} bytes, source {got.source.name}, verified"
         made = "generated when it is used, nothing to fetch"
         click.echo(f"{entry.name}: {made if got.source.generate else said}")
     if failed and len(names) > 1:
@@ -197,7 +198,7 @@ def path(name: str) -> None:
 
     got = obtain(find_entries(name)[0], None, FetchOptions.default(offline=True))
     for file in got.source.files:
-        click.echo(str(got.files[file.file][0]))
+        click.echo(str(got.source.path(file)))
 
 
 @data.command()

@@ -57,8 +57,8 @@ def load(
     for role in ("train",) if got.lacking else ("train", "test"):
         tables, digests = [], []
         for file in chosen.train if role == "train" else chosen.test:
-            path, sha256 = got.files[file.file]
-            table, _, more = formats.read(path, loader, member=file.member, sha256=sha256)
+            path = chosen.path(file)
+            table, sha256, more = formats.read(path, loader, member=file.member, sha256=file.sha256 or "")
             fewer = loader["format"] == "svmlight" and table.features < entry.features
             for what, found, expected in (
                 ("rows", table.rows, file.rows),

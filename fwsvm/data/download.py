@@ -1,8 +1,4 @@
-"""One URL into one ``.part`` file, within its size and its time; and how to fetch.
-
-Bodies are written as the server sends them: some servers name the compression of a ``.gz`` file as a transport
-encoding, which a client would undo.
-"""
+"""How to fetch, and what pooch downloads with: a URL to a file, within its size and its time."""
 
 import os
 import time
@@ -12,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UnobtainableError
 
 CHUNK = 1 << 16
 LARGEST = 1 << 32  # bytes of a file whose size is not known
@@ -26,10 +22,6 @@ REASONS = {
     "InvalidSchema": "plain http is only for files whose digest is pinned",
     "": "the connection failed, or the server's answer is not HTTP",
 }
-
-
-class FetchError(DataError):
-    """A server did not send a file."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +58,11 @@ class FetchOptions:
         return cls(mirror=os.environ.get("FWSVM_MIRROR", ""), seconds=seconds, **more)
 
 
-def download(url: str, part: Path, size: int | None, options: FetchOptions, *, plain_http: bool) -> None:
-    """Write a file of ``size`` bytes, or of unknown size, to its ``.part``.
+def receive(url: str, path: Path, size: int | None, options: FetchOptions, *, plain_http: bool) -> None:
+    """Write the body that a server sends to a file, as it is: some servers call the compression of a file an encoding.
 
-    `FetchError` where the server does not send it, `DataError` where it sends more bytes, `OSError` where the file
-    cannot be written.
+    `UnobtainableError` where the server does not send it, `DataError` where it sends more than ``size`` bytes,
+    `OSError` where the file cannot be written.
     """
     import requests
     from urllib3.exceptions import HTTPError
@@ -79,21 +71,27 @@ def download(url: str, part: Path, size: int | None, options: FetchOptions, *, p
     options.say(f"fetching {url}")
     how: dict[str, Any] = {"stream": True, "timeout": (SECONDS_TO_CONNECT, options.silence)}
     try:
-        with options.bar(part.stem, size) as told, requests.Session() as session, part.open("wb") as file:
+        with (
+            options.bar(url.rpartition("/")[2], size) as told,
+            requests.Session() as session,
+            path.open("wb") as file,
+        ):
             if not plain_http:
                 del session.adapters["http://"]
             with session.get(url, headers={"Accept-Encoding": "identity"}, **how) as response:
                 if response.status_code != 200:
-                    raise FetchError(f"HTTP status {response.status_code} {response.reason}")
+                    raise UnobtainableError(f"HTTP status {response.status_code} {response.reason}")
                 while chunk := response.raw.read1(CHUNK, decode_content=False):
                     if not done and chunk.lstrip()[:9].lower().startswith(HTML):
-                        raise FetchError("an HTML page came in place of the data")
+                        raise UnobtainableError("an HTML page came in place of the data")
                     done += len(chunk)
                     if done > limit:
                         raise DataError(f"the file there has more than the {limit:,} bytes allowed")
                     if time.monotonic() > deadline:
-                        raise FetchError(f"the download was not complete after {options.seconds:g} s")
+                        raise UnobtainableError(f"the download was not complete after {options.seconds:g} s")
                     file.write(chunk)
                     told(done)
     except (requests.RequestException, HTTPError, ValueError) as error:
-        raise FetchError(next(said for words, said in REASONS.items() if words in repr(error))) from None
+        raise UnobtainableError(
+            next(said for words, said in REASONS.items() if words in repr(error))
+        ) from None

@@ -108,9 +108,9 @@ class RawFile(Record, frozen=True, kw_only=True):
         return (self.draw.of, self.draw.onto) if self.draw else ()
 
     @property
-    def pinned(self) -> bool:
-        """Whether a digest is known."""
-        return self.sha256 is not None or self.md5 is not None
+    def known_hash(self) -> str | None:
+        """The digest that its bytes must have, as pooch takes it; None if none is known."""
+        return f"sha256:{self.sha256}" if self.sha256 else f"md5:{self.md5}" if self.md5 else None
 
 
 class DataSource(Record, frozen=True, kw_only=True):

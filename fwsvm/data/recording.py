@@ -9,10 +9,10 @@ from typing import Any
 
 from fwsvm.data import formats, labels, lockfile, parsed_copies
 from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import Search, mismatch, part_of
+from fwsvm.data.fetching import Search, describe_mismatch, is_verified, part_folder
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
-from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
+from fwsvm.files.folders import BUILDING, data_folder, file_digest, parsed_folder
 from fwsvm.files.lock import exclusive
 
 ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
@@ -28,11 +28,11 @@ def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: boo
     for file in source.files:
         if file.shipped or (file.parents and not file.urls):
             continue
-        if (found := search.find(source, file, network=True)) is None:
+        if not search.find(source, file):
             raise UnobtainableError(f"{entry.name} cannot be locked: {'; '.join(search.tried)}")
-        differs = mismatch(file, found[0])
-        change = f"in place of {file.sha256 or file.md5}" if differs else "unchanged"
-        yield f"{file.file}: sha256 {found[1]}, {change if file.pinned else 'new'}"
+        path, known = source.path(file), file.sha256 or file.md5
+        change = "unchanged" if is_verified(path, file) else f"in place of {known}" if known else "new"
+        yield f"{file.file}: sha256 {file_digest(path)}, {change}"
     nothing = f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
     yield from [*search.notices, f"recorded in {lockfile.overlay_path()}"] if search.notices else [nothing]
 
@@ -44,7 +44,7 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     digests if the name matches and the bytes do not.
     """
     pairs = [(source, file) for source in entry.sources for file in source.files if not file.shipped]
-    fitting = [pair for pair in pairs if pair[1].pinned and not mismatch(pair[1], given)]
+    fitting = [pair for pair in pairs if is_verified(given, pair[1])]
     fitting = fitting or [pair for pair in pairs if pair[1].file == given.name][:1]
     if not fitting:
         names = ", ".join(dict.fromkeys(file.file for _, file in pairs)) or "none but what is shipped"
@@ -52,7 +52,7 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     search = Search(entry, FetchOptions(), LOCKED)
     for source, file in fitting:
         with exclusive(source.path(file)):
-            if search.take(source, file, str(given)) is None:
+            if not search.take(source, file, str(given)):
                 raise DataError(search.tried[-1])
     return fitting[0]
 
@@ -115,8 +115,8 @@ def check(entries: list[Entry]) -> Iterator[tuple[str, str]]:
     pairs = [(source, file) for entry in entries for source in entry.sources for file in source.files]
     for path, (source, file) in {source.path(file): (source, file) for source, file in pairs}.items():
         state = "unpinned" if path.is_file() else "missing"
-        if file.pinned and path.is_file():
-            state = mismatch(file, path) or "whole"
+        if file.known_hash and path.is_file():
+            state = describe_mismatch(path, file) or "whole"
         yield lockfile.address(source, file), state
 
 
@@ -140,8 +140,8 @@ def _raw_files(*, everything: bool) -> Iterator[tuple[Path, str]]:
     for lock in sorted(data_folder().glob("*/*/*.lock")):
         path = lock.with_suffix("")
         with contextlib.suppress(BlockingIOError), exclusive(path, wait=False):
-            if part_of(path).exists():
-                yield part_of(path), "unfinished"
+            if part_folder(path).exists():
+                yield part_folder(path), "unfinished"
             if path.exists() and (everything or path not in known):
                 yield path, "raw file" if path in known else "of no data set in the lock"
                 yield lock, "its lock"

@@ -124,7 +124,7 @@ def test_lock_records_what_it_found(lock, site):
     for fact in (f"u: sha256 {digest}, new", "40 rows", "recorded in"):
         assert fact in output
     file = lockfile.read().entries["unsure"].sources[0].train[0]
-    assert (file.sha256, file.bytes, file.rows, file.max_index) == (digest, len(TRAIN), 40, 3)
+    assert (file.sha256, file.bytes, file.rows) == (digest, len(TRAIN), 40)
     assert (file.evidence, file.verified) == ("locked", True)
     assert run("fetch", "unsure", "--offline").exit_code == 0
     assert lock.read_text("utf-8") == before
@@ -209,7 +209,7 @@ def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
     assert f"mine: the entry removed from {mine}" in run("remove", "mine").stdout
     assert "neither a file nor a name" in run("info", "mine", code=2).stderr
     assert "the digests of 1 file removed" in run("remove", "unsure").stdout
-    assert not lockfile.read().entries["unsure"].sources[0].train[0].pinned
+    assert not lockfile.read().entries["unsure"].sources[0].train[0].known_hash
     assert "nothing of it was added or locked" in run("remove", "tiny", code=2).stderr
     kept = cache / "data" / "mine" / "local" / "mine.svm"
     assert kept.read_bytes() == TRAIN

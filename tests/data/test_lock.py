@@ -100,7 +100,7 @@ def test_entries_agree_with_themselves() -> None:
             labels = [label for members in (source.grouping or {}).values() for label in members]
             assert len(set(labels)) == len(labels)
             for file in source.files:
-                assert file.pinned or file.evidence == "unpinned"
+                assert file.known_hash or file.evidence == "unpinned"
                 assert set(file.parents) <= set(LOCK.entries)
 
 
@@ -145,7 +145,7 @@ def mirrored() -> list[Any]:
         for entry in LOCK.entries.values()
         for source in entry.sources
         if source.files
-        and all(f.shipped or (f.pinned and (Path(MIRROR) / f.file).is_file()) for f in source.files)
+        and all(f.shipped or (f.known_hash and (Path(MIRROR) / f.file).is_file()) for f in source.files)
         and not any(f.shipped for f in source.files)
     ]
 
