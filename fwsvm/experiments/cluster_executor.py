@@ -18,12 +18,13 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
 from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
-from fwsvm.experiments.executors import FuturesExecutor, Tell
+from fwsvm.experiments.executors import FuturesExecutor
 from fwsvm.experiments.plan import Cell, Chain
 from fwsvm.experiments.run import Record, Resources, error_record, failure_record, run_cells
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
+MAX_THREADS = 1000  # each waits for a chain
 PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait in its queue
 AGAIN = "run the command again, which goes on from here"
 
@@ -58,8 +59,9 @@ class ClusterExecutor(FuturesExecutor):
     def __init__(self, address: str, resources: Resources) -> None:
         super().__init__(replace(resources, threads=resources.threads or 1))
         self.client = connect(address)
+        self.pool = concurrent.futures.ThreadPoolExecutor(MAX_THREADS)
         self.stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
-        self.running: list[Any] = []
+        self.futures: list[Any] = []
         self.sent: dict[str, Any] = {}  # data by fingerprint
         self.sending = threading.Lock()
 
@@ -75,21 +77,26 @@ class ClusterExecutor(FuturesExecutor):
 
     def close(self) -> None:
         """Disconnect, and release the data sent to the cluster."""
+        self.pool.shutdown()
         self.sent.clear()
         self.client.close()
 
     def interrupt(self) -> None:
         """Interrupt the running cells by an event."""
-        if self.running:
+        if self.futures:
             with contextlib.suppress(UsageError), errors(self.client):
                 self.stop.set()
 
     def kill(self) -> None:
         """Cancel the running chains."""
         with contextlib.suppress(UsageError), errors(self.client):
-            self.client.cancel(list(self.running))
+            self.client.cancel(list(self.futures))
 
-    def run_chain(self, chain: Chain, resources: Resources, tell: Tell) -> None:
+    def submit(self, chain: Chain, resources: Resources) -> "concurrent.futures.Future[None]":
+        """Have the cluster run a chain."""
+        return self.pool.submit(self._run_chain, chain, resources)
+
+    def _run_chain(self, chain: Chain, resources: Resources) -> None:
         """Have the cluster run a chain; once more where the worker that held its data died.
 
         Raises
@@ -102,18 +109,18 @@ class ClusterExecutor(FuturesExecutor):
             data = self._send(chain[0], anew=status != "")
             with errors(self.client):
                 future = self.client.submit(_run, chain, resources, self.stop.name, data, pure=False)
-                self.running.append(future)
+                self.futures.append(future)
                 try:
                     patiently(self.client, partial(self._wait, future), AGAIN, PATIENCE)
                     status = future.status
                     records = future.result() if status == "finished" else []
                 finally:
-                    self.running.remove(future)
+                    self.futures.remove(future)
         if status == "error":
             why = f"its worker on the cluster failed: {future.exception()}; the worker's log says why"
             records = [failure_record(cell, Status.ERROR, why) for cell in chain]
         for record in records or [error_record(chain[0], KeyboardInterrupt())]:
-            tell(record)
+            self.told.put((chain[0].run_id, record))
 
     def _wait(self, future: Any, seconds: float) -> None:
         """Wait for the end of a future, whatever it is."""

@@ -6,6 +6,7 @@ whose worker died starts again, so a record may be delivered twice.
 
 import contextlib
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -13,9 +14,10 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
@@ -31,8 +33,19 @@ MAX_ATTEMPTS = 2  # of a cell whose worker dies
 
 Deliver = Callable[[Record], None]
 CellReporter = Callable[[Cell, Progress | Phase], None]
-Tell = Callable[[Any], None]
 Executor: TypeAlias = "Inline | FuturesExecutor"
+
+
+def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellReporter) -> None:
+    """Run a chain in this process; the phases of its cells are told like their progress."""
+    present = [chain[0]]
+
+    def start(cell: Cell) -> None:
+        present[0] = cell
+
+    with listening(lambda phase: watch(present[0], phase)):
+        for record in run_cells(chain, resources, watch, on_start=start):
+            deliver(record)
 
 
 class Inline:
@@ -45,28 +58,26 @@ class Inline:
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
         """Run all chains, one after another; see `FuturesExecutor.run`."""
-        present = [chains[0][0]]
-
-        def start(cell: Cell) -> None:
-            present[0] = cell
-
-        with listening(lambda phase: watch(present[0], phase)):
-            for chain in chains:
-                for record in run_cells(chain, self.resources, watch, on_start=start):
-                    deliver(record)
+        for chain in chains:
+            run_here(chain, self.resources, deliver, watch)
 
     def close(self) -> None:
         """Do nothing: there are no workers."""
 
 
 class FuturesExecutor(ABC):
-    """Runs each chain as a future in a pool of threads; a thread waits for the process that runs the chain."""
+    """Runs each chain as a future of a pool, and delivers what is told of it by the run id of its first cell."""
 
+    pool: futures.Executor
     grace_seconds = 0.0  # for running cells to end after an interrupt
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
         self.stopping = False
+        self.told: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self.waiting: list[Chain] = []
+        self.running: dict[str, Chain] = {}
+        self.present: dict[str, Cell] = {}
 
     @property
     @abstractmethod
@@ -78,8 +89,8 @@ class FuturesExecutor(ABC):
         """Return the resources of each of so many runs in parallel."""
 
     @abstractmethod
-    def run_chain(self, chain: Chain, resources: Resources, tell: Tell) -> None:
-        """Run a chain elsewhere, and tell its records, and progress; this is called in a thread."""
+    def submit(self, chain: Chain, resources: Resources) -> "futures.Future[None]":
+        """Begin a chain, which tells its progress and, in order, its records."""
 
     @abstractmethod
     def close(self) -> None:
@@ -92,6 +103,10 @@ class FuturesExecutor(ABC):
     @abstractmethod
     def kill(self) -> None:
         """Stop the running cells at once."""
+
+    def recover(self, error: BaseException) -> None:
+        """Let the running chains begin again after an error of the pool, or raise it."""
+        raise error
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
         """Run all chains, at most ``at_once`` in parallel, and deliver every record.
@@ -108,113 +123,84 @@ class FuturesExecutor(ABC):
         """
         at_once = max(1, min(at_once, self.slots))
         resources = self.shared(at_once)
-        told: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        left: set[Future[None]] = set()
-
-        def pass_on(timeout: float | None = None) -> None:
-            message = told.get(timeout=timeout)
-            if isinstance(message, Future):
-                left.discard(message)
-                if not message.cancelled():
-                    message.result()
-            elif isinstance(message, Record):
-                with held_back():  # else the run would count as interrupted, too
-                    deliver(message)
-            elif not self.stopping:
-                watch(*message)
-
-        def stop() -> None:
+        self.stopping, self.waiting = False, list(chains)
+        try:
+            while self.waiting or self.running:
+                while self.waiting and len(self.running) < at_once:
+                    chain = self.waiting.pop(0)
+                    future, name = self.submit(chain, resources), chain[0].run_id
+                    future.add_done_callback(partial(self._ended, name, self.pool))
+                    self.running[name], self.present[name] = chain, chain[0]  # last: this one is waited for
+                self._pass_on(deliver, watch)
+        except BaseException as error:
             self.stopping = True
-            for future in list(left):
-                future.cancel()
             self.interrupt()
-
-        self.stopping = False
-        with ThreadPoolExecutor(at_once) as pool:
-            try:
-                for chain in chains:
-                    future = pool.submit(self.run_chain, chain, resources, told.put)
-                    future.add_done_callback(told.put)
-                    left.add(future)  # last, for each of these is waited for, whenever Ctrl-C comes
-                while left:
-                    pass_on()
-            except KeyboardInterrupt:
-                stop()
+            if isinstance(error, KeyboardInterrupt):
                 deadline = time.monotonic() + self.grace_seconds
                 with contextlib.suppress(queue.Empty):
-                    while left:
-                        pass_on(max(0.0, deadline - time.monotonic()))
-                self.kill()
-                while left:
-                    pass_on()
-                raise
-            finally:
-                stop()
-                self.kill()
+                    while self.running:
+                        self._pass_on(deliver, watch, max(0.0, deadline - time.monotonic()))
+            self.kill()
+            while isinstance(error, KeyboardInterrupt) and self.running:
+                self._pass_on(deliver, watch)
+            raise
+
+    def _ended(self, name: str, pool: futures.Executor, future: "futures.Future[None]") -> None:
+        if (error := future.exception()) is not None:
+            self.told.put((name, (pool, error)))
+
+    def _pass_on(self, deliver: Deliver, watch: CellReporter, timeout: float | None = None) -> None:
+        """Wait for what is told next, and pass it on."""
+        name, said = self.told.get(timeout=timeout)
+        if isinstance(said, Record):
+            chain = self.running.get(name)
+            if chain and (said.status is Status.INTERRUPTED or said.cell.run_id == chain[-1].run_id):
+                del self.running[name]
+            with held_back():  # else the run would count as interrupted, too
+                deliver(said)
+        elif said[0] is self.pool:
+            self.recover(said[1])
+        elif isinstance(said[0], Cell):  # else it is of a pool that has ended
+            self.present[name] = said[0]
+            if not self.stopping:
+                watch(*said)
 
 
-def _serve(pipe: Connection) -> None:
-    """Run chains in a worker process until the pipe closes; a message that arrives during a run interrupts it."""
+_parent: dict[str, Any] = {}  # what a worker process has of its parent: a queue, and whether it is to stop
+
+
+def _initialize(queue: Any, stop: Any) -> None:
+    """Make this process a worker, which ends when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
-    present: list[Cell] = []
-    sending = threading.Lock()  # functions are compiled, and phases announced, in threads of a run, too
+    _parent.update(queue=queue, stop=stop)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    def send(message: object) -> None:
-        with sending:
-            pipe.send(message)
 
-    def watch(cell: Cell, progress: Progress) -> None:
-        send((cell, progress))
-        if pipe.poll():
+def _end_with_parent() -> None:
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(chain: Chain, resources: Resources) -> None:
+    """Run a chain in a worker."""
+
+    def tell(said: Any) -> None:
+        _parent["queue"].put((chain[0].run_id, said))
+
+    def watch(cell: Cell, inside: Progress | Phase) -> None:
+        tell((cell, inside))
+        if _parent["stop"].value and isinstance(inside, Progress):
             raise KeyboardInterrupt
 
-    def start(cell: Cell) -> None:
-        present[:] = [cell]
-        send(cell)
-
-    def enter(phase: Phase) -> None:
-        if present:
-            send((present[0], phase))
-
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
-        while (message := pipe.recv()) is not None:
-            chain, resources = message
-            for record in run_cells(chain, resources, watch, on_start=start):
-                send(record)
-
-
-@dataclass
-class Worker:
-    """A worker process, and this end of its pipe."""
-
-    process: multiprocessing.process.BaseProcess
-    pipe: Connection
-
-    @classmethod
-    def start(cls) -> "Worker":
-        """Start a process that waits for chains."""
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        process.start()
-        theirs.close()
-        return cls(process, ours)
-
-    def end(self) -> int:
-        """Wait for the end of a process that has none to talk to, and return its exit code."""
-        self.pipe.close()
-        self.process.join(GRACE_SECONDS)
-        self.process.kill()
-        self.process.join()
-        return self.process.exitcode or 0
+    with contextlib.suppress(KeyboardInterrupt):
+        run_here(chain, resources, tell, watch)
 
 
 class Workers(FuturesExecutor):
-    """The executor of ``count`` local processes, each connected by a pipe, which share the cache memory equally.
+    """The executor of ``count`` local processes, which share the cache memory equally.
 
-    Over the pipe a worker names each cell that it starts, tells its progress, and sends each record as it is made, so
-    the cell named last is the one that was running when the pipe broke. Parallel runs have one thread each unless
-    ``resources`` says otherwise; a run on its own has all threads.
+    Parallel runs have one thread each unless ``resources`` says otherwise; a run on its own has all threads.
     """
 
     slots = 0
@@ -222,13 +208,26 @@ class Workers(FuturesExecutor):
     def __init__(self, count: int, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = count
+        self.deaths: Counter[str] = Counter()  # of workers, by run
+        self._open()
+
+    def _open(self) -> None:
+        """Start the worker processes; they get ready while data is loaded here."""
         self.grace_seconds = GRACE_SECONDS
-        self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-        self.busy: list[Worker] = []
+        spawn, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
+        told, self.stop = spawn.SimpleQueue(), spawn.RawValue("b")
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
-        for _ in range(count):  # they get ready while data is loaded here
-            self.idle.put(Worker.start())
+        self.pool = futures.ProcessPoolExecutor(self.slots, spawn, _initialize, (told, self.stop))
+        for _ in range(self.slots):
+            self.pool.submit(int)
         signal.signal(signal.SIGINT, before)
+        self.processes = {*multiprocessing.active_children()} - others
+        threading.Thread(target=self._receive, args=(told,), daemon=True).start()
+
+    def _receive(self, told: Any) -> None:
+        """Pass on what workers tell; a thread does, for ever where a worker was killed within a message."""
+        while True:
+            self.told.put(told.get())
 
     def shared(self, at_once: int) -> Resources:
         """Return the resources of each of so many runs in parallel."""
@@ -239,65 +238,51 @@ class Workers(FuturesExecutor):
             parallel_cells=at_once,
         )
 
+    def submit(self, chain: Chain, resources: Resources) -> "futures.Future[None]":
+        """Have a worker run a chain."""
+        return self.pool.submit(_work, chain, resources)
+
+    def recover(self, error: BaseException) -> None:
+        """Let other workers run the chains again after one died, which ends its pool.
+
+        A cell that was running when `MAX_ATTEMPTS` workers died is an error, and the others of its chain go on.
+        """
+        if not isinstance(error, BrokenProcessPool):
+            raise error
+        self.pool.shutdown()
+        at = [self.present[name] for name in self.running]
+        if self.stopping:
+            for name, cell in zip(self.running, at, strict=True):
+                self.told.put((name, error_record(cell, KeyboardInterrupt())))
+            return
+        ends = (each.exitcode or 0 for each in self.processes)
+        code = next((code for code in ends if code != -signal.SIGTERM), 0)  # the pool sends it to the others
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        why = (
+            "; signal 9 often means that memory ran out: use fewer workers" if code == -signal.SIGKILL else ""
+        )
+        self._open()
+        for cell in at:
+            self.deaths[cell.run_id] += 1
+            if self.deaths[cell.run_id] == MAX_ATTEMPTS:
+                died = f"its worker process died {MAX_ATTEMPTS} times ({how}){why}"
+                self.told.put(("", failure_record(cell, Status.ERROR, died)))
+        again = [
+            [c for c in chain if self.deaths[c.run_id] < MAX_ATTEMPTS] for chain in self.running.values()
+        ]
+        self.waiting[:0] = filter(None, again)
+        self.running.clear()
+
     def close(self) -> None:
         """End all workers."""
-        while not self.idle.empty():
-            self.idle.get().end()
+        self.kill()
+        self.pool.shutdown()
 
     def interrupt(self) -> None:
-        """Interrupt the running cells by a message."""
-        for worker in list(self.busy):
-            with contextlib.suppress(OSError):
-                worker.pipe.send(None)
+        """Interrupt the running cells by a flag in memory that the workers share."""
+        self.stop.value = True
 
     def kill(self) -> None:
-        """Kill the workers that run cells."""
-        for worker in list(self.busy):
-            worker.process.kill()
-
-    def run_chain(self, chain: Chain, resources: Resources, tell: Tell) -> None:
-        """Have a worker run a chain, another one from its beginning where that dies; tell what they send.
-
-        A cell that killed `MAX_ATTEMPTS` workers is an error, and the others of the chain go on.
-        """
-        deaths: Counter[str] = Counter()
-        while chain:
-            try:
-                worker = self.idle.get_nowait()
-            except queue.Empty:
-                worker = Worker.start()
-            self.busy.append(worker)
-            pending = {cell.run_id: cell for cell in chain}
-            current = chain[0]
-            try:
-                if self.stopping:
-                    self.idle.put(worker)
-                    return
-                worker.pipe.send((chain, resources))
-                while pending:
-                    message = worker.pipe.recv()
-                    if isinstance(message, Cell):
-                        current = message
-                        continue
-                    tell(message)
-                    if isinstance(message, Record):
-                        del pending[message.cell.run_id]
-                        pending = {} if message.status is Status.INTERRUPTED else pending
-            except (EOFError, OSError):
-                code = worker.end()
-            else:
-                self.idle.put(worker)
-                return
-            finally:
-                self.busy.remove(worker)
-            current = pending.get(current.run_id) or next(iter(pending.values()))
-            if self.stopping:
-                tell(error_record(current, KeyboardInterrupt()))
-                return
-            deaths[current.run_id] += 1
-            if deaths[current.run_id] == MAX_ATTEMPTS:
-                how = f"signal {-code}" if code < 0 else f"exit code {code}"
-                why = "; signal 9 often means that memory ran out: use fewer workers" if code == -9 else ""
-                died = f"its worker process died {MAX_ATTEMPTS} times ({how}){why}"
-                tell(failure_record(current, Status.ERROR, died))
-                chain = [cell for cell in chain if cell.run_id != current.run_id]
+        """Kill the workers."""
+        for process in self.processes:
+            process.kill()
