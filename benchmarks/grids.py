@@ -80,7 +80,7 @@ def compare(name: str, method: str, workers: int, repeat: int, folder: Path) -> 
         "fwsvm": bench.python(OURS, file, folder / "out", workers),
         "peer": bench.python(PEER, name, D, workers),
     }
-    runs = bench.by_turns(commands, repeat)
+    runs = bench.by_turns(commands, repeat, warm_up=["fwsvm"])
     line: dict[str, Any] = {
         "set": name,
         "method": method,

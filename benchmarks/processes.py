@@ -1,7 +1,7 @@
 """What the scripts share: commands in fresh processes that take turns, medians, a line printed, a CSV file.
 
-A competitor is a command that prints one JSON object. All of them run once before anything counts, then by turns, so
-that a busy minute of the machine touches all alike.
+A competitor is a command that prints one JSON object. Those that compile run once before anything counts, then all by
+turns, so that a busy minute of the machine touches all alike.
 """
 
 import argparse
@@ -44,10 +44,12 @@ def run(command: Command, before: Callable[[], None] | None = None) -> dict[str,
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
-def by_turns(commands: Mapping[str, Command], repeat: int) -> dict[str, list[dict[str, Any]]]:
-    """Run each command once and forget it, then all of them ``repeat`` times by turns."""
-    for command in commands.values():
-        run(command)
+def by_turns(
+    commands: Mapping[str, Command], repeat: int, warm_up: Iterable[str] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Run each command, or those to ``warm_up``, once and forget it, then all of them ``repeat`` times by turns."""
+    for name in commands if warm_up is None else warm_up:
+        run(commands[name])
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in commands}
     for _ in range(repeat):
         for name, command in commands.items():
