@@ -20,7 +20,7 @@ from fwsvm.cli._results import (
     text_options,
     where_option,
 )
-from fwsvm.errors import counted, listed
+from fwsvm.errors import counted
 
 
 @click.command()
@@ -116,15 +116,14 @@ def compare(
     from fwsvm.analysis.compare import compare_results
 
     before, after = (read_results((path,), where).frame for path in (old, new))
-    found = compare_results(before, after, measures or ("accuracy", "time"), mixed_load=mixed_load)
-    tell(found.notices)
-    emit_tables(found.tables, form, out)
-    for said in found.worse:
+    tables, worse, notices = compare_results(
+        before, after, measures or ("accuracy", "time"), mixed_load=mixed_load
+    )
+    tell(notices)
+    emit_tables(tables, form, out)
+    for said in worse:
         echo(f"worse: {said}", 2, err=True)
-    for names, side in ((found.only_old, old), (found.only_new, new)):
-        if names:
-            echo(f"only in {side}: {listed(names, '; ', 10)}", 2, err=True)
-    sys.exit(exit_codes.WORSE if found.worse else 0)
+    sys.exit(exit_codes.WORSE if worse else 0)
 
 
 @click.command()
