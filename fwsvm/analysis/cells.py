@@ -13,7 +13,7 @@ import pandas as pd
 from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named, plain
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError, listed, shortened
+from fwsvm.errors import ResultsError, listed
 from fwsvm.status import FIRST_USE, SEVERITY, in_short, is_finite
 
 #: Several values of C for what is alike in these are a sweep.
@@ -23,7 +23,7 @@ SWEPT_PROBLEM = ["experiment", "profile", "dataset", "method", "kernel", "tolera
 def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
 
-    Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run), ``runs``,
+    Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty where all agree), ``runs``,
     ``sigma2`` (mean), ``chosen`` (what ``auto`` came to, if always the same), ``used`` (finished runs that are
     averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a run short, so its time is a lower
     bound), ``minimised`` (the primal, or R on the simplex), ``finite`` (all numbers
@@ -44,7 +44,7 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     grouped = numbers.groupby(cell)
     with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
         means, deviations = grouped.mean(), grouped.std()
-    deviations = deviations.mask((grouped.max() == grouped.min()) & (grouped.count() > 1), 0.0)
+    deviations = deviations.mask(grouped.max() == grouped.min())  # one value repeated: no spread is measured
     sizes = rows[["rows", "features", "classes", "subproblems"]].groupby(cell).max()
     counts = rows["status"].groupby(cell).value_counts().unstack(fill_value=0)
     present = [str(status) for status in SEVERITY if status in counts]  # the worst first
@@ -107,7 +107,7 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     name = (differing or ["COLUMN"])[0].removesuffix("_set")
     value = named(first[differing[0]].iloc[0]).removesuffix(EMPTY) if differing else "VALUE"
     raise ResultsError(
-        f"several results for {', '.join(shortened(str(one)) for one in first.iloc[0][key])}: "
+        f"several results for {', '.join(map(str, first.iloc[0][key]))}: "
         f"{'; '.join(words) or 'the same setting twice'}; choose with --where {shlex.quote(f'{name}={value}')}"
     )
 
@@ -135,19 +135,10 @@ def settings_in_words(cells: pd.DataFrame) -> str:
     return ", ".join([*words, *(f"{row.method} with {row.parameters}" for row in chosen.itertuples())])
 
 
-def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells without sweeps over C, that is, without several values of C for the same problem."""
-    return cells[_values_of_C(cells) == 1]
-
-
-def sweeps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return only the cells of sweeps over C."""
-    return cells[_values_of_C(cells) > 1]
-
-
-def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is the penalty
+def in_sweeps(cells: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which cells belong to sweeps over C, that is, have several values of C for the same problem."""
     values = cells["C"].fillna(-1.0)  # an empty C is a value too
-    return values.groupby([cells[name] for name in SWEPT_PROBLEM], dropna=False).transform("nunique")
+    return values.groupby([cells[name] for name in SWEPT_PROBLEM], dropna=False).transform("nunique") > 1
 
 
 def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:

@@ -6,18 +6,19 @@ designs are in `fwsvm.analysis.papers`.
 
 import itertools
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published, statistics
-from fwsvm.analysis.cells import unique_cells, without_sweeps
+from fwsvm.analysis.cells import in_sweeps, unique_cells
 from fwsvm.analysis.measures import BOUND_COLUMNS, Measure, measure
 from fwsvm.analysis.names import method_names, short_name
 from fwsvm.analysis.statistics import Friedman, Wilcoxon, friedman, holm, wilcoxon
 from fwsvm.analysis.tables import Entry, Row, Table
-from fwsvm.errors import ResultsError, listed, shortened
+from fwsvm.errors import ResultsError, listed
 
 Alternative = Literal["less", "greater", "two-sided"]
 LEVELS, ALPHA = (0.01, 0.05, 0.1), 0.05
@@ -89,22 +90,14 @@ class Evaluation(NamedTuple):
         All methods in each measure that they have on two data sets or more.
     tested : list of TestedHypothesis
         Pairs of methods.
-    left_out : dict of str to dict
-        Of each measure the data sets that do not count for all methods, with the reason.
+    notes : list of str
+        Which data sets do not count for all methods, and why.
     """
 
     design: Design
     overall: dict[str, Friedman]
     tested: list[TestedHypothesis]
-    left_out: dict[str, dict[str, str]]
-
-    def notes(self) -> list[str]:
-        """Return which data sets do not count for all methods, in words."""
-        found = []
-        for name, reasons in self.left_out.items():
-            each = (f"{short_name(dataset)} ({shortened(why, 200)})" for dataset, why in reasons.items())
-            found += [f"{name} of all methods: left out {listed(each, ', ', 30)}"] * bool(reasons)
-        return found
+    notes: list[str]
 
 
 def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
@@ -113,12 +106,15 @@ def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
     Each test of a pair uses every data set that has these two. Raises ResultsError if in no measure two data
     sets have all methods.
     """
-    plain = without_sweeps(cells)
-    cells = cells if plain.empty else plain
-    found = Evaluation(design, {}, [], {})
+    swept = in_sweeps(cells)
+    cells = cells if swept.all() else cells[~swept]
+    found = Evaluation(design, {}, [], [])
     for name in design.measures:
         kind = measure(name)
-        values, found.left_out[name] = method_matrix(cells, kind, design.methods)
+        values, left_out = method_matrix(cells, kind, design.methods)
+        if left_out:
+            each = (f"{short_name(dataset)} ({why})" for dataset, why in left_out.items())
+            found.notes.append(f"{name} of all methods: left out {listed(each, ', ', 30)}")
         if len(values) > 1:
             found.overall[name] = friedman(values, largest_first=kind.better == "more")
         pairs = [
@@ -135,11 +131,11 @@ def evaluate(design: Design, cells: pd.DataFrame) -> Evaluation:
             for pair, p, p_holm in zip(pairs, p_values, adjusted, strict=True)
         )
     if not found.overall:
-        some = listed(map(shortened, design.methods))
+        some = listed(design.methods)
         raise ResultsError(
             f"statistical tests compare methods over data sets, and fewer than two have {' or '.join(design.measures)} "
             f"for all of {some}; run more data sets, or choose methods by --where method=NAME"
-            + "".join(f"; {shortened(note, 400)}" for note in found.notes()[:1])
+            + "".join(f"; {note}" for note in found.notes[:1])
         )
     return found
 
@@ -152,34 +148,21 @@ def method_matrix(
     A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
     """
     chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
-    if kind.name == "objective" and len({*chosen["minimised"]} - {""}) > 1:
-        raise ResultsError(
-            "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
-            "choose methods of one kind, or accuracy or time"
-        )
-    left_out: dict[str, str] = {}
-    for dataset, here in chosen.groupby("dataset", sort=False):
-        by_method = {cell["method"]: cell for cell in here.to_dict("records")}
-        reasons = ["made here, no published data set"] * (dataset in published.made_here())
-        reasons += filter(None, (_unusable(by_method.get(method), method, kind) for method in methods))
-        if reasons:
-            left_out[str(dataset)] = reasons[0]
-    values = chosen[~chosen["dataset"].isin(left_out)].pivot(
-        index="dataset", columns="method", values=kind.column
-    )
-    return values.reindex(columns=[*methods]).astype(float), left_out
-
-
-def _unusable(cell: Mapping[Hashable, Any] | None, method: str, kind: Measure) -> str:
-    """Return why a cell cannot be compared, or ''."""
-    if cell is None:
-        return f"{method} was not run"
-    if pd.isna(cell[kind.column]):
-        ended = cell["used"] and not cell["censored"]
-        return f"{method}: " + (f"no {kind.title.partition(' (')[0]}" if ended else str(cell["statuses"]))
-    if not math.isfinite(cell[kind.column]) or not cell["finite"]:
-        return f"{method}: numbers that are not finite"
-    return f"{method} stopped at its time limit" * bool(kind.column in BOUND_COLUMNS and cell["censored"])
+    usable = np.isfinite(chosen[kind.column].astype(float)) & chosen["finite"].astype(bool)
+    if kind.column in BOUND_COLUMNS:
+        usable &= ~chosen["censored"].astype(bool)
+    values = chosen[usable].pivot(index="dataset", columns="method", values=kind.column)
+    values = values.reindex(chosen["dataset"].unique(), columns=[*methods]).astype(float)
+    statuses = chosen.set_index(["dataset", "method"])["statuses"]
+    left_out = {
+        str(dataset): f"{method}: no usable {kind.name} ({statuses.get((dataset, method), 'not run')})"
+        for dataset, lacking in values.isna().iterrows()
+        if lacking.any()
+        for method in [lacking.idxmax()]
+    }
+    made = values.index.intersection([*published.made_here()])
+    left_out |= dict.fromkeys(made, "made here, no published data set")
+    return values.drop(index=[*left_out]), left_out
 
 
 def tables(evaluation: Evaluation, source: str) -> list[Table]:
@@ -193,7 +176,7 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
         entries = (*map(Entry, texts), *map(p_entry, (one_sided, test.p("two-sided"), p_holm)))
         rows.append(Row((h.measure, " - ".join(h.pair)), entries))
     said = f"Wilcoxon signed ranks: {statistics.WILCOXON}"
-    notes = (f"{design.place}; {source}", _H1, said, *evaluation.notes())
+    notes = (f"{design.place}; {source}", _H1, said, *evaluation.notes)
     heads = ("N", "zeros", "W", "H1", "p one-sided", "p two-sided", "p Holm")
     pairs = Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes)
     return [*found, pairs, conclusions(evaluation, "Conclusions")]
@@ -229,7 +212,7 @@ def conclusions(evaluation: Evaluation, title: str) -> Table:
     for h, _, p, _ in evaluation.tested:
         stands = p > max(LEVELS)
         place = 3 if stands else ("less", "greater", "two-sided").index(h.alternative)
-        words = _WORDS.get(h.measure, ("below", "above", "different", "equally good"))[place]
+        words = _WORDS[h.measure][place]
         said = f" is {words} ".join(h.pair) if place < 2 else f"{' and '.join(h.pair)} are {words}"
         entries = tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
         rows.append(Row((h.measure, "H0 stands: " * stands + said), entries))

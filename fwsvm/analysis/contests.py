@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import sweeps
+from fwsvm.analysis.cells import in_sweeps
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import without_made_here
 
@@ -25,7 +25,7 @@ def behind_best(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     cells = without_made_here(cells)
     several = cells.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].nunique().gt(1).any()
     problem = [*PROBLEM, "C", *["tolerance"] * bool(several)]
-    cells = cells.assign(C=cells["C"].where(cells.index.isin(sweeps(cells).index)))
+    cells = cells.assign(C=cells["C"].where(in_sweeps(cells)))
     good = np.isfinite(cells[column]) & cells["finite"].astype(bool)
     if name == "time":
         good &= (cells[column] > 0) & ~cells["censored"].astype(bool)

@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_cvm, settings_in_words, unique_cells, varying, without_sweeps
+from fwsvm.analysis.cells import against_cvm, in_sweeps, settings_in_words, unique_cells, varying
 from fwsvm.analysis.measures import MEASURES, Measure, measure, measured, plain
 from fwsvm.analysis.names import method_names, short_names
 from fwsvm.analysis.tables import Entry, Row, Table
-from fwsvm.errors import ResultsError, UsageError, listed, nearest, shown
+from fwsvm.errors import ResultsError, listed
 from fwsvm.papers import by_author
+from fwsvm.plugins import entry_of
 
 #: Marks of numbers whose run a limit ended; notes below the table explain them.
 STATUS_MARKS = {"time_limit": "*", "max_iterations": "¶", "stalled": "‡"}
@@ -31,8 +31,7 @@ NONE = Entry("-")
 SETTINGS = "experiment profile kernel C tolerance search stop width_rule protocol".split()  # noqa: SIM905
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """A table: measures, and of a paper's its methods, its kernel, and whose printed numbers stand beside ours.
 
     With a ``tolerance`` it has a line for each data set and method, and a column for each C.
@@ -53,10 +52,8 @@ class Layout:
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Return whether these cells have just the table's methods, and data sets of the paper's or values of C."""
-        if (
-            self.tolerance is None
-            and not cells["dataset"].isin(published.training_rows(self.published)).any()
-        ):
+        printed = published.cells(self.published)["dataset"]
+        if self.tolerance is None and not cells["dataset"].isin(printed).any():
             return False
         return self.choose(cells)["method"].nunique() == len(self.methods) == cells["method"].nunique()
 
@@ -70,7 +67,7 @@ class Layout:
         if self.tolerance is not None:
             chosen = chosen[chosen["tolerance"] == self.tolerance]
         if self.published == "frandi":
-            chosen = without_sweeps(chosen)
+            chosen = chosen[~in_sweeps(chosen)]
         return against_cvm(chosen) if any(measure(m).derived for m in self.measures) else chosen
 
     def draw(self, ours: pd.DataFrame | None) -> list[Table]:
@@ -119,12 +116,7 @@ def known_layouts() -> dict[str, Layout]:
 def named_layouts(names: Sequence[str], *, of_cells: bool = True) -> list[Layout]:
     """Return the tables of these names; UsageError for an unknown one. Without cells there are only the papers'."""
     known = {name: each for name, each in known_layouts().items() if of_cells or each.published}
-    found = [*map(by_author, names)]
-    for name in found:
-        if name not in known:
-            hint = nearest(name, known, f"known are {', '.join(known)}")
-            raise UsageError(f"there is no table {shown(name)}; {hint}")
-    return [known[name] for name in found]
+    return [entry_of(known, "table", by_author(name)) for name in names]
 
 
 def fitting_layouts(cells: pd.DataFrame) -> list[tuple[pd.DataFrame, list[Layout]]]:

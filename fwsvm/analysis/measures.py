@@ -19,11 +19,10 @@ class Measure:
     title: str  # on an axis or above a table, with its unit
     better: Literal["less", "more"]
     factor: float = 1.0
-    decimals: int | None = None  # None: three significant digits
+    decimals: int | None = None  # None: three significant digits, and a logarithmic axis
     timed: bool = False  # worth something only if all runs had the machine alike
     derived: bool = False  # a comparison with CVM
     bound: bool = False  # grows during a run: of one that was cut short it is a lower bound
-    log_axis: bool = True  # positive, and worth comparing by ratios
     count: bool = False  # a number of things: a whole one has no decimals
 
     def printed(self, value: float) -> str:
@@ -70,7 +69,7 @@ def named(value: object) -> str:
 
 
 _ALL = (
-    Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2, log_axis=False),
+    Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2),
     Measure("time", "train_seconds", "training time (s)", "less", timed=True, bound=True),
     Measure("size", "support_vectors", "support vectors", "less", count=True),
     Measure("steps", "steps", "update steps", "less", bound=True, count=True),
@@ -79,16 +78,15 @@ _ALL = (
     Measure("objective", "objective", "objective", "less"),
     Measure("gap", "relative_gap", "relative duality gap", "less"),
     Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less", bound=True),
-    Measure("speedup", "speedup", "speed-up over CVM", "more", timed=True, derived=True, bound=True),
+    Measure("speedup", "speedup", "speed-up over cvm", "more", timed=True, derived=True, bound=True),
     Measure(
         "relative-accuracy",
         "relative_accuracy",
-        "accuracy below CVM's, relative (%)",
+        "accuracy below that of cvm, relative (%)",
         "less",
         factor=100,
         decimals=2,
         derived=True,
-        log_axis=False,
     ),
 )
 MEASURES = {measure.name: measure for measure in _ALL}

@@ -72,15 +72,15 @@ def _rows(folder: Path) -> pd.DataFrame:
 def _mixed(every: pd.DataFrame) -> Iterator[str]:
     """Yield which versions, commits, and data of one name do not belong together, and where they are."""
     data = every[every["data_sha256"] != ""]
-    mixed = data[data.groupby(SAME_DATA)["data_sha256"].transform("nunique") > 1]
-    parts = [
-        ("data_sha256", f"different data under the name {name}", here)
-        for name, here in mixed.groupby("dataset")
-    ]
-    parts += [("fwsvm", "rows of different versions", every)]
-    parts += [("commit", "rows of different code", every[every["commit"] != ""])]
-    for column, what, rows in parts:
-        folders = rows.groupby(column, sort=False)["folder"].unique()
+    several = data[data.groupby(SAME_DATA)["data_sha256"].transform("nunique") > 1]
+    parts = {
+        f"different data under the name {name}": here["data_sha256"]
+        for name, here in several.groupby("dataset")
+    }
+    parts["rows of different versions"] = every["fwsvm"]
+    parts["rows of different code"] = every["commit"].replace("", None)
+    for what, values in parts.items():
+        folders = every["folder"].groupby(values, sort=False).unique()
         if len(folders) > 1:
             each = (f"{str(value)[:12]} in {listed(some, ' and ')}" for value, some in folders.items())
             yield f"{what}: {listed(each)}"

@@ -10,7 +10,7 @@ MOST = 40  # characters
 
 
 def short_name(dataset: str) -> str:
-    """Return the papers' name of a data set, a synthetic one's kind and rows, a long path's last part.
+    """Return the papers' name of a data set, a synthetic one's kind and rows, a path's last part.
 
     >>> short_name("synthetic:blobs?rows=300&seed=1"), short_name("a1a")
     ('blobs 300', 'a1a')
@@ -19,7 +19,7 @@ def short_name(dataset: str) -> str:
     if title.startswith("synthetic:"):
         kind, _, numbers = title.removeprefix("synthetic:").partition("?")
         title = f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip()
-    return middle_cut(title if len(title) <= MOST else title.replace("\\", "/").rpartition("/")[2] or title)
+    return middle_cut(title.replace("\\", "/").rpartition("/")[2] or title)
 
 
 def middle_cut(name: str, most: int = MOST) -> str:
@@ -42,7 +42,7 @@ def short_names(datasets: Iterable[str]) -> dict[str, str]:
 
 def method_names(methods: Iterable[str], most: int = 36) -> dict[str, str]:
     """Return what tables and pictures call each method, no two alike."""
-    return distinct({m: published.METHOD_NAMES.get(m, middle_cut(m, most)) for m in dict.fromkeys(methods)})
+    return distinct({m: middle_cut(m, most) for m in dict.fromkeys(methods)})
 
 
 def distinct(names: dict[str, str]) -> dict[str, str]:

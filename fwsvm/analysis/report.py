@@ -44,7 +44,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     if weak:
         warnings.append(f"{weak} of {counted(len(cells), 'cell')} have a weak guarantee (§ in the tables).")
     pictures, left = _pictures(figures.FigureData(cells, results.frame)) if len(cells) else ([], "")
-    names = listed(map(shortened, results.frame["experiment"].unique()), most=8)
+    names = listed(results.frame["experiment"].unique(), most=8)
     template = Template(files(__package__).joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         title=html.escape(names),
@@ -74,15 +74,9 @@ def _three_numbers(cells: pd.DataFrame, final: pd.DataFrame) -> Iterator[str]:
         behind = behind_best(cells, name)
         best, said = "-", "no two methods finished one problem"
         if len(behind):
-            won = (
-                (behind <= BEST[name])
-                .sum()
-                .sort_values(ascending=False, kind="stable")
-                .rename(method_names(map(str, behind)))
-            )
+            won = (behind <= BEST[name]).sum().rename(method_names(map(str, behind)))
             best = listed(map(str, won.index[won == won.max()]), most=3)
-            others = (f"; {method} {n}" for method, n in won.items() if 0 < n < won.max())
-            said = f"best on {won.max()} of {counted(len(behind), 'problem')}{''.join(others)}"
+            said = f"best on {won.max()} of {counted(len(behind), 'problem')}"
         yield _number(head, best, said)
     done = final[final["status"].isin(DONE)]
     share = f"{100 * done['certified'].mean():.0f} %" if len(done) else "-"
@@ -160,6 +154,6 @@ def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
 def _environment(final: pd.DataFrame) -> Iterator[str]:
     """Yield the settings, machines and versions of the runs."""
     for name in ENVIRONMENT:
-        values = [shortened(plain(value)) for value in final[name].unique() if plain(value)]
+        values = [plain(value) for value in final[name].unique() if plain(value)]
         if values:
             yield f"{name}: {listed(values, ', ', 6)}"

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError, counted, listed, shortened
+from fwsvm.errors import ResultsError, counted, listed
 
 #: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data, ``protocol`` is that of
 #: `fwsvm.analysis.results.protocols`.
@@ -52,12 +52,11 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
     if len(shared):
         raise ResultsError(
             f"{counted(len(shared), 'run')} took kernel values or a warm start from another cell (first "
-            f"{shortened(shared['dataset'].iloc[0])}), so their times mean little; accept with --mixed-load"
+            f"{shared['dataset'].iloc[0]}), so their times mean little; accept with --mixed-load"
         )
-    for dataset, here in rows.groupby("dataset"):
-        machines = (here["machine"] + " (" + here["cpu"] + ")").unique()
-        if len(machines) > 1:
-            raise ResultsError(
-                f"the times on {shortened(str(dataset))} come from different machines: "
-                f"{listed(map(shortened, machines))}; choose with --where machine=NAME, or accept with --mixed-load"
-            )
+    machines = (rows["machine"] + " (" + rows["cpu"] + ")").groupby(rows["dataset"]).unique()
+    for dataset, some in machines[machines.map(len) > 1].items():
+        raise ResultsError(
+            f"the times on {dataset} come from different machines: {listed(some)}; "
+            "choose with --where machine=NAME, or accept with --mixed-load"
+        )

@@ -7,14 +7,13 @@ import fnmatch
 import functools
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fwsvm.analysis.measures import named, plain
-from fwsvm.errors import ResultsError, UsageError, counted, listed, shortened, shown
+from fwsvm.errors import ResultsError, UsageError, counted, listed
 from fwsvm.files.yaml_files import parse_yaml
 from fwsvm.results import reading
 from fwsvm.results.reading import no_results
@@ -24,8 +23,7 @@ from fwsvm.status import Status
 DONE = frozenset(str(status) for status in Status if status.done)
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(NamedTuple):
     """Rows of one or several result folders; ``frame`` has the columns of runs.csv, ``folder`` and ``protocol``."""
 
     frame: pd.DataFrame
@@ -49,7 +47,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
         found[column] = found.get(column, False) | matched
         left = frame[functools.reduce(operator.and_, found.values())]
         if left.empty or not matched.any():
-            held = listed((shortened(named(v)) for v in sorted(frame[column].unique())), most=12)
+            held = listed(map(named, sorted(frame[column].unique())), most=12)
             raise UsageError(f"--where {condition}: no row is left; {column} holds {held}")
     return left
 
@@ -80,12 +78,10 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
             notices.append(
                 f"{folder / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
             )
-    if not frames:
-        raise UsageError("name at least one results folder")
     rows = matching(pd.concat(frames, ignore_index=True), where)
     older = _older_data(rows)
     if older.any():
-        names = listed(map(shortened, rows.loc[older, "dataset"].unique()))
+        names = listed(rows.loc[older, "dataset"].unique())
         notices.append(
             f"{counted(older.sum(), 'row')} of an older version of the data ({names}) left out; "
             "--where data_sha256=... chooses another version"
@@ -120,19 +116,8 @@ def configurations(folder: Path) -> list[Path]:
 
 
 def settings(path: Path) -> dict[str, Any]:
-    """Return the settings of a configuration; none if there is no such file, or nothing in it.
-
-    Raises
-    ------
-    ResultsError
-        The file is not YAML, or no mapping.
-    """
-    if not path.exists():
-        return {}
-    content = parse_yaml(path.read_bytes(), str(path), ResultsError)
-    if not isinstance(content, dict | None):
-        raise ResultsError(f"{path}: a mapping of settings belongs here, not {shown(content)}")
-    return content or {}
+    """Return the settings of a configuration; ResultsError if it is not YAML."""
+    return parse_yaml(path.read_bytes(), str(path), ResultsError) or {}
 
 
 def says_sigma2(folders: Iterable[Path]) -> bool:

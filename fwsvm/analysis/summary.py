@@ -7,7 +7,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import cells_of_runs, varying
 from fwsvm.analysis.measures import plain
-from fwsvm.analysis.names import distinct, middle_cut, short_names
+from fwsvm.analysis.names import short_names
 from fwsvm.analysis.reported import SETTING
 from fwsvm.analysis.results import read, says_sigma2
 from fwsvm.analysis.tables import WIDTH, Entry, Row, Table, render
@@ -21,8 +21,6 @@ NUMBERS = {
     "objective": ("objective", "{:.2e}"),
     "r.gap": ("relative_gap", "{:.0e}"),
 }
-STATUSES = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
-NAME_WIDTH = 14
 
 
 def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
@@ -41,18 +39,17 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
     varied = varying(cells, [name for name in SETTING[4:] if name not in shown], ["dataset", "method"])
     numbers = {head: how for head, how in NUMBERS.items() if head != "sigma2" or "gamma_set" not in varied}
     names = short_names(cells["dataset"])
-    short = distinct({name: middle_cut(label, NAME_WIDTH) for name, label in names.items()})
     lines, notes = [], []
     for cell in cells.to_dict("records"):
         method = cell["method"] + (f" ({cell['chosen']})" if cell["chosen"] else "")
-        labels = (short[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
+        labels = (names[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
         texts = [
             "-" if pd.isna(cell[column]) else form.format(cell[column]).rstrip("%")
             for column, form in numbers.values()
         ]
-        status = STATUSES.get(cell["status"], cell["status"])
+        status = cell["status"]
         if cell["void"]:  # beside which nothing is called converged
-            status = status.replace("converged", "stopped").replace("sampled", "stopped")
+            status = {"converged": "stopped", "sampled_stop": "stopped"}.get(status, status)
             notes.append(f"weak guarantee for {names[cell['dataset']]}, {cell['method']}: {cell['void']}")
         texts.append(cell["statuses"] if "," in cell["statuses"] else status)
         lines.append(Row(labels, tuple(map(Entry, texts))))

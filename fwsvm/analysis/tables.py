@@ -4,15 +4,14 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
 WIDTH = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry: the texts of mean and deviation, a mark such as *, whether no rival is better, the full number."""
 
     text: str
@@ -27,16 +26,14 @@ class Entry:
         return (best.format(text) if self.best else text) + escape(self.mark)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line with a text for each label column; one whose first label is empty belongs to the line above."""
 
     labels: tuple[str, ...]
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A titled table with notes below."""
 
     title: str

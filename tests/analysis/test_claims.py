@@ -131,7 +131,7 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
     assert verdict(swept((1, 2, 3), (4, 5, 6)), "003-C-faster").findings[1][0] == "not reproduced"
     cut = swept((10, 5, 10), (10, 6, 4))
     assert "in 1 of 1 comparisons" in verdict(cut, "003-C-faster").ours.evidence
-    assert "FW is faster than CVM in 1 of 2" in verdict(cut, "003-C-below-cvm").ours.evidence
+    assert "fw is faster than cvm in 1 of 2" in verdict(cut, "003-C-below-cvm").ours.evidence
 
 
 def linear(liblinear: list[float], avsf: list[float], cut=(), dataset: str = "covtype", **more):

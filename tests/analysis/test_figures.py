@@ -55,12 +55,12 @@ def texts(labels) -> list[str]:
 def test_series_are_the_cells_in_order_of_size() -> None:
     drawn = named(draw(PUBLISHED, ["series"]))
     web = lines(drawn["series-time"])
-    assert (web["FW"][:2].tolist(), web["CVM"][-1]) == ([0.286, 0.658], 1030)
+    assert (web["fw"][:2].tolist(), web["cvm"][-1]) == ([0.286, 0.658], 1030)
     panels = drawn["series-time"].figure.axes
     assert [panel.get_title(loc="left") for panel in panels] == ["Web", "Adult"]
     assert panels[0].get_yscale() == "log"
-    assert set(lines(drawn["series-speedup"])) == {"FW", "MFW"}, "not the baseline itself"
-    assert lines(drawn["series-speedup"])["FW"][-1] == pytest.approx(1030 / 9.64)
+    assert set(lines(drawn["series-speedup"])) == {"fw", "mfw"}, "not the baseline itself"
+    assert lines(drawn["series-speedup"])["fw"][-1] == pytest.approx(1030 / 9.64)
 
 
 def test_sets_of_one_size_stand_one_after_the_other() -> None:
@@ -90,7 +90,7 @@ def test_sweeps_have_a_panel_per_problem_with_ticks_at_their_values_and_hollow_b
     assert titles == ["cover type", "kdd-a", "kdd-b", "news20", "rcv1", "url"]
     assert hollow(drawing.figure.axes[2]) == [400000, 932000, 1450000, 2160000]
     assert "cut short by a limit, a time there is a lower bound" in drawing.caption
-    assert "AVSF, tolerance 0.001" in texts(drawing.figure.legends[0].get_texts())
+    assert "avsf, tolerance 0.001" in texts(drawing.figure.legends[0].get_texts())
     rows = [row(dataset="usps", method="fw", C=C) for C in (0.5, 3, 200)]
     panel = draw(of_rows(*rows), ["sweep"], measures=("time",))[0].figure.axes[0]
     assert (panel.get_xticks().tolist(), texts(panel.get_xticklabels())) == (
@@ -109,7 +109,7 @@ def test_what_is_lacking_small_or_cut_is_named_in_caption_and_picture() -> None:
     drawing = named(draw(of_rows(*rows), ["datasets"]))["datasets-time"]
     assert texts(drawing.figure.axes[0].get_yticklabels()) == ["USPS", "MNIST"]
     notes = drawing.figure.get_supxlabel().splitlines()
-    assert notes == [style.HOLLOW, r"no number for Protein, mine/a\$\x\$.svm",
+    assert notes == [style.HOLLOW, r"no number for Protein, x\$.svm",
                      "fewer training rows than published: MNIST 15,000 of 60,000"]  # fmt: skip
     assert all(note.replace(r"\$", "$") in drawing.caption for note in notes)
     assert drawing.content("svg").startswith(b"<?xml")
@@ -123,7 +123,7 @@ def test_runs_of_several_settings_are_pictures_of_their_own() -> None:
     assert (loose.name, tight.name) == ("datasets-speedup", "datasets-speedup-2")
     assert ("tolerance 0.1;" in loose.caption, "tolerance 0.01;" in tight.caption) == (True, True)
     for one, expected in ((loose, 4), (tight, 3)):
-        fw = next(line for line in one.figure.axes[0].lines if line.get_label() == "FW")
+        fw = next(line for line in one.figure.axes[0].lines if line.get_label() == "fw")
         assert fw.get_xdata().tolist() == [expected] * 2
 
 
@@ -161,12 +161,12 @@ def test_convergence_is_median_and_range_of_the_traces(tmp_path) -> None:
     source = traced_runs(tmp_path)
     (drawing,) = draw(source, ["convergence"])
     assert [panel.get_ylabel() for panel in drawing.figure.axes] == ["objective", "duality gap"]
-    assert lines(drawing, panel=1)["Pegasos"][-1] == pytest.approx(0.1)
+    assert lines(drawing, panel=1)["pegasos"][-1] == pytest.approx(0.1)
     assert drawing.caption.endswith("; lines are medians of runs, bands their range.")
     (above,) = draw(source, ["convergence"], measures=("suboptimality",), against="iteration")
     assert above.figure.axes[0].get_yscale() == "log"
-    assert lines(above)["Pegasos"][0] == pytest.approx(8)
-    assert np.isnan(lines(above)["Wolfe"][-1]), "it gets to the lowest, which a log axis cannot show"
+    assert lines(above)["pegasos"][0] == pytest.approx(8)
+    assert np.isnan(lines(above)["wolfe"][-1]), "it gets to the lowest, which a log axis cannot show"
     short, long = ({"seconds": [0.0, 1.0, at], "gap": [9.0, *gaps], "run": run}
                    for run, (at, gaps) in enumerate([(2.0, (4, 2)), (8.0, (6, 1))]))  # fmt: skip
     values = convergence.course(pd.concat(map(pd.DataFrame, (short, long))), "seconds", "gap")

@@ -158,7 +158,11 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     )
     values, left_out = method_matrix(table, measure("time"), ["cvm", "fw"])
     assert list(values.index) == ["a"]
-    assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
+    assert left_out == {
+        "b": "fw: no usable time (not run)",
+        "c": "fw: no usable time (1 time_limit)",
+        "d": "cvm: no usable time (1 missing)",
+    }
     accuracies, _ = method_matrix(table, measure("accuracy"), ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
 

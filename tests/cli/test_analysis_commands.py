@@ -66,7 +66,7 @@ def test_stats_of_the_printed_tables_are_the_printed_statistics():
     assert result.exit_code == 0
     for number in ("3.085e-06", "5.528e-06", "0.6893", "4.977e-06", "1.226e-03", "14.8585"):
         assert number in result.output
-    assert "H0 stands: FW and MFW are equally fast" in result.output
+    assert "H0 stands: fw and mfw are equally fast" in result.output
     assert max(map(len, result.output.splitlines())) <= 80
 
 
@@ -82,7 +82,7 @@ def test_nothing_is_written_among_committed_results_unless_a_place_is_given(comm
 
 def test_stats_sets_003s_tables_beside_ours(folder):
     time, paper, *_ = csv.DictReader(io.StringIO(run("stats", folder, "--table", "5", "-f", "csv").output))
-    heads = ("FW vs CVM", "MFW vs CVM", "FW vs MFW", "all three")
+    heads = ("fw vs cvm", "mfw vs cvm", "fw vs mfw", "all three")
     assert [paper[head] for head in heads] == ["17", "20", "159", "14.858"]
     assert all(float(time[head]) > 0 for head in heads)
     seventh = run("stats", folder, "--table", "7").output
@@ -163,7 +163,7 @@ def test_conditions_are_written_alike_for_runs_to_make_and_rows_to_read(tmp_path
     folder = write(tmp_path, rows)
     told = run("table", folder, "-l", "accuracy", "--where", "method=m*,C=2", "--where", "dataset=a2a").output
     assert "C 2" in told
-    assert [name in told for name in ("a1a", "a2a", "MFW")] == [False, True, True]
+    assert [name in told for name in ("a1a", "a2a", "mfw")] == [False, True, True]
 
 
 def test_runs_that_cannot_be_compared_say_what_differs(tmp_path):

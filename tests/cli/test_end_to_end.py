@@ -146,7 +146,7 @@ def test_every_analysis_reads_them(folder):
     cvm = [
         float(row["test_accuracy"]) for row in finals if (row["dataset"], row["method"]) == ("wdbc", "cvm")
     ]
-    assert float(table[0]["CVM"]) == pytest.approx(sum(cvm) / 2)
+    assert float(table[0]["cvm"]) == pytest.approx(sum(cvm) / 2)
     assert "N = 3 data sets, k = 3 methods" in stdout(folder, "stats", "joined")
     assert "not run" in stdout(folder, "claims", "joined", "--only", "003")
     drawn = stdout(

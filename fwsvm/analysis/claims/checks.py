@@ -22,7 +22,7 @@ from fwsvm.analysis.claims.model import (
 )
 from fwsvm.analysis.comparisons import Alternative, probability
 from fwsvm.analysis.measures import measure, three_digits
-from fwsvm.analysis.published import METHOD_NAMES, series, title
+from fwsvm.analysis.published import series, title
 from fwsvm.analysis.statistics import friedman, wilcoxon
 
 WEB, ADULT = series("web"), series("adult")
@@ -70,7 +70,7 @@ def better(
         facts.append(
             Fact(view.title(dataset), value, holds if name != "time" or is_decided(mine, theirs) else None)
         )
-    what = f"{METHOD_NAMES[first]} is {_RELATIONS[name][or_equal]} {METHOD_NAMES[second]}"
+    what = f"{first} is {_RELATIONS[name][or_equal]} {second}"
     where = None if except_on is None else map(title, except_on)
     show = points if name == "accuracy" else three_digits
     return conclude(what, facts, enough, show=show, of=len(on), exceptions=where)
@@ -78,7 +78,7 @@ def better(
 
 @makes_check
 def growing_speedup(view: View, method: str, on: Sequence[str]) -> CheckResult | None:
-    """Check that the speed-up over CVM grows from each data set of a series to the next."""
+    """Check that the speed-up over cvm grows from each data set of a series to the next."""
     found = view.speedups(method, on)
     if len(found) < LEAST_SPEEDUPS:
         return None
@@ -86,19 +86,19 @@ def growing_speedup(view: View, method: str, on: Sequence[str]) -> CheckResult |
         Fact(view.title(later), found[later].low, found[earlier].below(found[later]))
         for earlier, later in itertools.pairwise(found)
     ]
-    return conclude(f"{METHOD_NAMES[method]}'s speed-up over CVM rises", facts, strict=True)
+    return conclude(f"{method}'s speed-up over cvm rises", facts, strict=True)
 
 
 @makes_check
 def peak_speedup(view: View, method: str, on: Sequence[str], *, at: str, least: float) -> CheckResult | None:
-    """Check that the largest speed-up over CVM is on data set ``at`` and is at least ``least``."""
+    """Check that the largest speed-up over cvm is on data set ``at`` and is at least ``least``."""
     found = view.speedups(method, on)
     if at not in found or len(found) < LEAST_SPEEDUPS:
         return None
     top = found.pop(at)
     facts = [Fact(view.title(d), speedup.low, top.at_least(speedup)) for d, speedup in found.items()]
     facts.append(Fact(f"least {least:g}", top.low, top.at_least(least)))
-    what = f"{METHOD_NAMES[method]}'s speed-up over CVM on {view.title(at)} ({three_digits(top.low)}) is the largest"
+    what = f"{method}'s speed-up over cvm on {view.title(at)} ({three_digits(top.low)}) is the largest"
     return conclude(what, facts, strict=True)
 
 
@@ -115,8 +115,8 @@ def median_speedup(
     if len(both) < LEAST_SPEEDUPS:
         return None
     a, b = (statistics.median(found[dataset].low for dataset in both) for found in (first, second))
-    medians = f"{METHOD_NAMES[fast]} {three_digits(a)}, {METHOD_NAMES[slow]} {three_digits(b)}"
-    return CheckResult(a >= factor * b, f"median speed-ups over CVM on {len(both)} data sets: {medians}")
+    medians = f"{fast} {three_digits(a)}, {slow} {three_digits(b)}"
+    return CheckResult(a >= factor * b, f"median speed-ups over cvm on {len(both)} data sets: {medians}")
 
 
 @makes_check
@@ -168,7 +168,7 @@ def significant(
         return None
     test = wilcoxon(*zip(*pairs, strict=True))
     p = test.p(alternative)
-    said = f"{METHOD_NAMES[first]} and {METHOD_NAMES[second]}: W = {test.W:g}, exact p = {probability(p)}"
+    said = f"{first} and {second}: W = {test.W:g}, exact p = {probability(p)}"
     said += f" ({alternative}) on {test.n} of {len(ALL)} data sets"
     return CheckResult((p > level) if stands else (p <= level), said)
 
@@ -182,7 +182,7 @@ def friedman_rejects(view: View, methods: Sequence[str], name: str, level: float
     if len(values) < LEAST_DATASETS:
         return None
     f = friedman(values, largest_first=measure(name).better == "more")
-    ranks = (f"{METHOD_NAMES[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))
+    ranks = (f"{m} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))
     said = f"{name}: F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} of {len(ALL)} data sets"
     return CheckResult(f.p_F <= level, f"{said}; mean ranks {', '.join(ranks)}")
 
@@ -199,7 +199,7 @@ def quadratic_like_rbf(view: View, methods: str, on: Sequence[str], name: str) -
             value, holds = (
                 (ratio.low, within_ten) if name == "time" else (difference, abs(difference) <= 0.02)
             )
-            facts.append(Fact(f"{METHOD_NAMES[method]} on {view.title(dataset)}", value, holds))
+            facts.append(Fact(f"{method} on {view.title(dataset)}", value, holds))
     if name == "time":
         return conclude("times with the quadratic kernel are within a factor of ten of RBF's", facts)
     return conclude("quadratic minus RBF is within two points", facts, show=points)

@@ -14,7 +14,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.claims.model import CheckResult, Claim, View
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
-from fwsvm.errors import UsageError, counted
+from fwsvm.errors import UsageError, counted, listed
 from fwsvm.papers import PAPERS, by_author
 
 #: Protocols of runs as printed; methods without any, and rows from before there was another, have none.
@@ -93,5 +93,10 @@ def caveats(cells: pd.DataFrame) -> list[str]:
             f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: counted as printed "
             "for claims on methods that have no others"
         )
+    linear = cells.loc[cells["method"].isin(CLAIMS["glasmachers-same-solution"].methods), "dataset"]
+    others = [published.title(name) for name in linear.unique() if name not in published.series("linear")]
+    found += [f"claims of Glasmachers and Dogan count problems that are not theirs: {listed(others)}"] * bool(
+        others
+    )
     made = cells["dataset"].isin(published.made_here()).any()
     return [*found, published.MADE_HERE] if made else found

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
 
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import sweeps, unique_cells, without_sweeps
+from fwsvm.analysis.cells import in_sweeps, unique_cells
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.errors import listed
 
@@ -42,8 +41,7 @@ class Number(NamedTuple):
 Cell = Mapping[Hashable, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """Whether a claim holds in these numbers, and the numbers as evidence."""
 
     holds: bool
@@ -155,8 +153,7 @@ def for_each_pair(
     return make
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One statement of a paper, in our words, with a check that can be carried out on any cells.
 
     ``printed`` is the paper whose printed numbers the claim can be checked on; '': figures only.
@@ -194,16 +191,15 @@ class View:
         self.methods = methods
         self.cells = cells[cells["method"].isin(methods)]
         self.stand_ins = stand_ins or {}
-        self.swept = sweeps(self.cells)
-        plain = without_sweeps(self.cells)
-        plain = plain[plain["used"] > 0].assign(kernel=plain["kernel"].replace("", "rbf"))
+        swept = in_sweeps(self.cells)
+        self.swept, plain = self.cells[swept], self.cells[~swept & (self.cells["used"] > 0)]
+        plain = plain.assign(kernel=plain["kernel"].replace("", "rbf"))
         problem = ["kernel", "dataset"]
         methods_run = plain.groupby([*problem, "experiment"])["method"].transform("nunique")
         plain = plain.loc[methods_run.sort_values(ascending=False, kind="stable").index]
         plain = plain[plain["experiment"] == plain.groupby(problem)["experiment"].transform("first")]
-        self._found: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in plain.to_dict("records"):
-            self._found.setdefault((cell["kernel"], cell["dataset"], cell["method"]), []).append(cell)
+        same = plain.groupby(["kernel", "dataset", "method"])
+        self._found = {place: found.to_dict("records") for place, found in same}
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> Cell | None:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""

@@ -61,27 +61,22 @@ def _traces(rows: pd.DataFrame) -> pd.DataFrame:
     to the end of the run.
     """
     rows = with_short_method_names(rows.assign(is_primal=rows["objective"] == rows["primal"]))
-    read = [read_trace(Path(folder), run) for folder, run in zip(rows["folder"], rows["run_id"], strict=True)]
-    rows = rows[[trace is not None and len(trace) > 1 for trace in read]]
+    rows = rows.reset_index(drop=True)
+    read = (read_trace(Path(folder), run) for folder, run in zip(rows["folder"], rows["run_id"], strict=True))
+    drawn = {place: trace for place, trace in enumerate(read) if trace is not None and len(trace) > 1}
+    rows = rows.loc[[*drawn]]
     lowest = rows.groupby(PROBLEM, dropna=False)["objective"].transform("min")
     setting = [name for name in SETTING if name not in {"dataset", "method", "lambda"}]
     names, labels = method_names(rows["method"]), setting_labels(rows, setting, ["method"])
-    found = [
-        trace.assign(
-            method=f"{names[method]}, {label}"
-            if label
-            else method,  # a method alone keeps the name of its style
-            run=place,
-            suboptimality=(above := trace["objective"] - least).where(above > AT_LOWEST * abs(least), 0.0),
-            left=trace["iteration"].max() - trace["iteration"],
-        )
-        for place, (method, label, least, trace) in enumerate(
-            zip(
-                rows["method"], labels, lowest, (t for t in read if t is not None and len(t) > 1), strict=True
-            )
-        )
-    ]
-    return pd.concat(found) if found else pd.DataFrame()
+    for place, trace in drawn.items():
+        method, label, above = rows["method"][place], labels[place], trace["objective"] - lowest[place]
+        trace["method"] = (
+            f"{names[method]}, {label}" if label else method
+        )  # alone it keeps the name of its style
+        trace["run"] = place
+        trace["suboptimality"] = above.where(above > AT_LOWEST * abs(lowest[place]), 0.0)
+        trace["left"] = trace["iteration"].max() - trace["iteration"]
+    return pd.concat(drawn.values()) if drawn else pd.DataFrame()
 
 
 def _picture(data: FigureData, dataset: str, label: str, traces: pd.DataFrame) -> Drawing:

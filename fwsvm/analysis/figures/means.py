@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from fwsvm.analysis.cells import against_cvm, setting_labels, sweeps, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_cvm, in_sweeps, setting_labels, unique_cells
 from fwsvm.analysis.contests import behind_best
 from fwsvm.analysis.figures.style import (
     DASHED,
@@ -51,7 +51,7 @@ BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the high
 
 def draw_series(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure in one picture, a panel per series of which two data sets or more were measured."""
-    for said, cells in _settings_apart(against_cvm(without_sweeps(data.cells))):
+    for said, cells in _settings_apart(against_cvm(data.cells[~in_sweeps(data.cells)])):
         sizes = cells.groupby("dataset")["rows"].max().sort_values(kind="stable")
         labels = {str(dataset): f"{title(str(dataset))}\n{size:,.0f}" for dataset, size in sizes.items()}
         of_series = cells[cells["dataset"].isin([name for each in SERIES for name in series(each)])]
@@ -76,7 +76,7 @@ def _members(known: pd.DataFrame) -> dict[str, set[str]]:
 def draw_sweeps(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure over C in one picture, a panel per data set; dashed lines have the smaller tolerance."""
     lacking = data.cells[data.cells.groupby("dataset")["used"].transform("max") == 0]
-    for said, cells in _settings_apart(sweeps(data.cells), "tolerance", "C"):
+    for said, cells in _settings_apart(data.cells[in_sweeps(data.cells)], "tolerance", "C"):
         linear = cells["method"].isin(["liblinear", "avsf"]).all()
         for kind in data.kinds("accuracy", "time", *["steps"] * bool(linear)):
             known = cells[cells[kind.column].notna()] if kind.column in cells else cells[:0]
@@ -88,7 +88,7 @@ def draw_sweeps(data: FigureData) -> Iterator[Drawing]:
 
 def draw_datasets(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure in one picture of the data sets that are in no series: these are down, values across."""
-    cells = without_sweeps(data.cells)
+    cells = data.cells[~in_sweeps(data.cells)]
     drawn = [name for label in _members(cells[cells["used"] > 0]) for name in series(label.lower())]
     cells = cells[~cells["dataset"].replace(made_here()).isin(drawn)]
     for said, here in _settings_apart(against_cvm(cells)):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fwsvm.analysis.measures import MEASURES, Measure, measure
 from fwsvm.analysis.names import short_names
-from fwsvm.analysis.published import METHOD_NAMES, in_order
+from fwsvm.analysis.published import in_order
 from fwsvm.errors import UsageError, shortened
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
         "linestyle": dashes,
         "markersize": 5,
         "linewidth": 1.4,
-        "label": METHOD_NAMES.get(method, plain_label(method)),
+        "label": plain_label(method),
         "markeredgecolor": "white",
         "markeredgewidth": 0.5,
     }
@@ -206,7 +206,7 @@ def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
 
 def scale_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
     """Make a measure's axis logarithmic, or end it at 0 and 100 % for accuracies. Call it after drawing."""
-    if kind.log_axis:
+    if kind.decimals is None:
         log_axis(panel, which)
     elif kind.name == "accuracy":
         low, high = sorted(panel.axis()[:2] if which == "x" else panel.axis()[2:])

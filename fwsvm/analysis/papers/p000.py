@@ -29,7 +29,7 @@ METHODS = ("cvm", "fw", "mfw", "swap", "swap-2o")
 FRANK_WOLFE = "fw mfw swap swap-2o"
 QUADRATIC = ("shuttle", "reuters", *WEB)
 ONLY_FIGURES = (
-    "Nanculef et al. print their results as figures; the published numbers of CVM, FW and MFW are those of Frandi et "
+    "Nanculef et al. print their results as figures; the published numbers of cvm, fw and mfw are those of Frandi et "
     "al., which has the same data sets and design"
 )
 
@@ -37,7 +37,7 @@ ONLY_FIGURES = (
 def _below_one_per_cent(view: View) -> CheckResult | None:
     """Check that most relative accuracy losses on the Web series stay below 1%."""
     facts = [
-        Fact(f"{method.upper()} on {view.title(d)}", loss, abs(loss) < 0.01)
+        Fact(f"{method} on {view.title(d)}", loss, abs(loss) < 0.01)
         for method in METHODS[1:]
         for d, a, b in view.pairs("accuracy", method, "cvm", WEB)
         for loss in [(b.low - a.low) / b.low]
@@ -52,7 +52,7 @@ def _swap_accuracy_on_adult(view: View) -> CheckResult | None:
         return None
     lost = [d for d, a, b in view.pairs("accuracy", "swap", "mfw", ADULT) if a.low < b.low - 1e-12]
     less = ", ".join(map(view.title, lost)) or "none"
-    return CheckResult(fw.holds and len(lost) <= 1, f"{fw.evidence}; less accurate than MFW on {less}")
+    return CheckResult(fw.holds and len(lost) <= 1, f"{fw.evidence}; less accurate than mfw on {less}")
 
 
 CLAIMS = claims_of(
@@ -131,8 +131,8 @@ LAYOUTS = {
         ("accuracy", "test accuracy (%)"),
         ("time", "training time (s)"),
         ("size", "model size (support vectors)"),
-        ("speedup", "speed-up over CVM"),
-        ("relative-accuracy", "accuracy below CVM's, relative (%)"),
+        ("speedup", "speed-up over cvm"),
+        ("relative-accuracy", "accuracy below that of cvm, relative (%)"),
     )
 }
 LAYOUTS["nanculef-quadratic"] = Layout(

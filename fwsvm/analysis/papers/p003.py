@@ -45,7 +45,6 @@ from fwsvm.analysis.claims.model import (
 from fwsvm.analysis.comparisons import Design, Evaluation, conclusions, p_entry, two_hypotheses
 from fwsvm.analysis.layouts import Layout
 from fwsvm.analysis.measures import three_digits
-from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import Entry, Row, Table
 
 METHODS = ("cvm", "fw", "mfw")
@@ -71,10 +70,10 @@ def _flatter_growth(view: View) -> CheckResult | None:
             rows = [view.rows(d, method) for d in exact]
             if len({*rows}) >= 3:
                 slope, of_cvm = np.polyfit(np.log(rows), np.log(seconds), 1)[0]
-                where = f"{name} {METHOD_NAMES[method]} (CVM m^{of_cvm:.2f}, {len(rows)} sets)"
+                where = f"{name} {method} (cvm m^{of_cvm:.2f}, {len(rows)} sets)"
                 facts.append(Fact(where, float(slope), bool(slope < of_cvm)))
     exponents = ", ".join(f"{fact.where} m^{fact.value:.2f}" for fact in facts)
-    return conclude(f"times grow as {exponents}; flatter than CVM's", facts, "most")
+    return conclude(f"times grow as {exponents}; flatter than those of cvm", facts, "most")
 
 
 def _large_support(view: View) -> Iterator[Fact]:
@@ -83,7 +82,7 @@ def _large_support(view: View) -> Iterator[Fact]:
         size = view.number(dataset, method, "size")
         if size is not None:
             part = size.low / view.rows(dataset, method)
-            yield Fact(f"{view.title(dataset)} {METHOD_NAMES[method]}", part, 0.5 <= part <= 0.7)
+            yield Fact(f"{view.title(dataset)} {method}", part, 0.5 <= part <= 0.7)
 
 
 def _underlined_is_fastest(view: View) -> Iterator[Fact]:
@@ -96,26 +95,26 @@ def _underlined_is_fastest(view: View) -> Iterator[Fact]:
         if len(known) == len(METHODS):
             fastest = min(known, key=known.__getitem__)
             ratio = known[underlined[dataset]] / known[fastest]
-            where = f"{view.title(dataset)}, where {METHOD_NAMES[fastest]} is"
+            where = f"{view.title(dataset)}, where {fastest} is"
             yield Fact(where, ratio, fastest == underlined[dataset])
 
 
 def _more_moderate(view: View) -> CheckResult | None:
-    """Check that FW's median speed-up, of exact times, is lower on the Adult series than on the Web series."""
+    """Check that fw's median speed-up, of exact times, is lower on the Adult series than on the Web series."""
     of_series = [[*view.speedups("fw", on, exact=True).values()] for on in (WEB, ADULT)]
     if min(map(len, of_series)) < LEAST_SPEEDUPS:
         return None
     web, adult = (statistics.median(speedup.low for speedup in each) for each in of_series)
     return CheckResult(
-        adult < web, f"FW's median speed-up: Web {three_digits(web)}, Adult {three_digits(adult)}"
+        adult < web, f"fw's median speed-up: Web {three_digits(web)}, Adult {three_digits(adult)}"
     )
 
 
 @makes_check
 def _reaches(view: View, least: float, on: tuple[str, ...], what: str) -> CheckResult | None:
-    """Check that FW and MFW reach a speed-up over CVM on all data sets, or one of them on a single data set."""
+    """Check that FW and MFW reach a speed-up over cvm on all data sets, or one of them on a single data set."""
     facts = [
-        Fact(f"{METHOD_NAMES[m]} on {view.title(d)}", found.low, found.at_least(least))
+        Fact(f"{m} on {view.title(d)}", found.low, found.at_least(least))
         for m in METHODS[1:]
         for d, found in view.speedups(m, on).items()
     ]
@@ -136,9 +135,7 @@ def _faster_as_C_grows(view: View) -> Iterator[Fact]:  # noqa: N802 - C is the p
         for method, (first, *_, last) in (
             (m, [*times.values()]) for m, times in methods.items() if len(times) > 1
         ):
-            yield Fact(
-                f"{view.title(dataset)} {METHOD_NAMES[method]}", last.low / first.low, last.below(first)
-            )
+            yield Fact(f"{view.title(dataset)} {method}", last.low / first.low, last.below(first))
 
 
 @makes_check
@@ -151,7 +148,7 @@ def _below_cvm_at_most_C(view: View, method: str) -> CheckResult | None:  # noqa
         for cvm in [methods.get("cvm", {}).get(C)]
         if cvm is not None
     ]
-    return conclude(f"{METHOD_NAMES[method]} is faster than CVM", facts, "most")
+    return conclude(f"{method} is faster than cvm", facts, "most")
 
 
 CLAIMS = claims_of(
@@ -204,7 +201,7 @@ CLAIMS = claims_of(
         "protein-kddfull": all_hold(
             alike(METHODS, "accuracy", LARGEST, difference=0.005),
             better("fw mfw", "cvm", "time", LARGEST),
-            _reaches(2, LARGEST, "twice as fast as CVM"),
+            _reaches(2, LARGEST, "twice as fast as cvm"),
         ),
         "table3-underlines": every("the underlined method is the fastest", _underlined_is_fastest),
     },
@@ -238,7 +235,7 @@ LAYOUTS = {
 }
 
 #: The tests of Tables 5 and 6, in the order of their columns.
-TESTS = ("FW vs CVM", "MFW vs CVM", "FW vs MFW", "all three")
+TESTS = ("fw vs cvm", "mfw vs cvm", "fw vs mfw", "all three")
 
 
 def test_tables(evaluation: Evaluation) -> dict[str, Table]:
@@ -260,5 +257,5 @@ def test_tables(evaluation: Evaluation) -> dict[str, Table]:
             rows.append(Row((name, "ours"), tuple(e if e.value == e.value else Entry("-") for e in mine)))
             rows.append(Row(("", "paper"), tuple(map(Entry, printed))))
         title = f"Frandi et al. (2013), Table {number}: {what}"
-        found[number] = Table(title, ("measure", ""), TESTS, tuple(rows), (*notes, *evaluation.notes()))
+        found[number] = Table(title, ("measure", ""), TESTS, tuple(rows), (*notes, *evaluation.notes))
     return found | {"7": conclusions(evaluation, "Frandi et al. (2013), Table 7: conclusions")}

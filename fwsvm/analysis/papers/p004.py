@@ -17,7 +17,7 @@ def _competitive(view: View) -> CheckResult | None:
         Fact(view.title(d), 1 / (pegasos / scs).high, (pegasos / scs).at_least(0.5))
         for d, pegasos, scs in pairs
     ]
-    return conclude("SCS's time over Pegasos's is at most two", facts, of=len(SMALL_AND_MEDIUM))
+    return conclude("scs takes at most twice the time of pegasos", facts, of=len(SMALL_AND_MEDIUM))
 
 
 CLAIMS = claims_of(

@@ -8,26 +8,18 @@ import functools
 from collections.abc import Collection, Iterable
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.measures import MEASURED_COLUMNS
 from fwsvm.analysis.reported import SETTING
-from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.papers import PAPERS, by_author
+from fwsvm.plugins import entry_of
 
-#: The methods as the papers spell them.
-METHOD_NAMES = {
-    "cvm": "CVM",
-    "fw": "FW",
-    "mfw": "MFW",
-    "swap": "SWAP",
-    "swap-2o": "SWAP-2o",
-    "avsf": "AVSF",
-    "scs": "SCS",
-    "liblinear": "liblinear",
-    "wolfe": "Wolfe",
-    "pegasos": "Pegasos",
-}
+#: Columns of cells.csv that hold numbers; a * behind a time says that it was cut short.
+NUMBERS = (  # noqa: SIM905 - a list of names reads better unquoted
+    "tolerance C rows test_accuracy test_accuracy_sd train_seconds train_seconds_sd steps"
+).split()
 #: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
 DAGGER = "†"
 MADE_HERE = (
@@ -62,7 +54,8 @@ def in_order(datasets: Iterable[str]) -> list[str]:
 
 def smaller_than_published(cells: pd.DataFrame) -> list[str]:
     """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
-    sizes = {d: m for paper in printing() for d, m in training_rows(paper).items()}
+    printed = read_table("published/cells")
+    sizes = pd.to_numeric(printed["rows"]).groupby(printed["dataset"]).last()
     rows = cells.groupby("dataset")["rows"].max()
     fewer = [
         f"{title(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
@@ -95,47 +88,24 @@ def standing_in(datasets: Collection[str]) -> dict[str, str]:
     return {name: of for name, of in made_here().items() if name in datasets and of and of not in datasets}
 
 
-def training_rows(paper: str) -> dict[str, float]:
-    """Return the published number of training rows by lock name."""
-    printed = cells(paper)
-    return dict(zip(printed["dataset"], printed["rows"], strict=True))
-
-
-def printing() -> list[str]:
-    """Return the papers that print numbers."""
-    return read_table("published/cells")["paper"].unique().tolist()
-
-
 @functools.cache
 def cells(paper: str) -> pd.DataFrame:
     """Return what the paper prints as cells; UsageError for a paper without numbers."""
     name = by_author(paper)
-    if name not in printing():
-        hint = nearest(name, printing(), f"those that have are {', '.join(printing())}")
-        cited = PAPERS[name].cited if name in PAPERS else shown(paper)
-        raise UsageError(f"{cited}: no printed numbers here; {hint}")
-    frame = read_table("published/cells")
-    frame = frame[frame["paper"] == name].reset_index(drop=True)
-    texts = {"test_accuracy": frame["accuracy"], "train_seconds": frame["seconds"], "steps": frame["steps"]}
-    numbers = {
-        column: pd.to_numeric(text.str.rstrip("*").replace("", None)) for column, text in texts.items()
-    }
-    for column in ("tolerance", "C", "rows", "accuracy_sd", "seconds_sd"):
-        numbers[column] = pd.to_numeric(frame[column].replace("", None))
-    censored = frame["seconds"].str.endswith("*")
-    lacking = (frame["seconds"] == "") & (frame["accuracy"] == "")
-    status = pd.Series("converged", frame.index).mask(censored | lacking, "time_limit")
+    papers = {str(one): lines for one, lines in read_table("published/cells").groupby("paper", sort=False)}
+    frame = entry_of(papers, "paper with printed numbers", name).reset_index(drop=True)
+    texts = frame[["test_accuracy", "train_seconds", "steps"]]
+    numbers = frame[NUMBERS].apply(lambda column: pd.to_numeric(column.str.rstrip("*").replace("", None)))
+    numbers[["test_accuracy", "test_accuracy_sd"]] *= 0.01
+    censored = texts["train_seconds"].str.endswith("*")
+    lacking = (texts[["train_seconds", "test_accuracy"]] == "").all(axis=1)
+    status = np.where(censored | lacking, "time_limit", "converged")
     columns = [*SETTING, *MEASURED_COLUMNS, *(f"{column}_sd" for column in MEASURED_COLUMNS)]
-    known = frame[["dataset", "method", "kernel", "underlined"]].reindex(
-        columns=[*columns, "underlined", "classes", "subproblems"]
-    )
+    known = frame.reindex(columns=[*columns, "rows", "underlined", "classes", "subproblems"])
     return known.assign(
         **dict.fromkeys(("search", "stop", "width_rule", "protocol", "minimised", "void", "parameters"), ""),
-        **{f"{column}_text": text for column, text in texts.items()},
-        **{column: numbers[column] for column in ("tolerance", "C", "rows", "train_seconds", "steps")},
-        test_accuracy=numbers["test_accuracy"] * 0.01,
-        test_accuracy_sd=numbers["accuracy_sd"] / 100,
-        train_seconds_sd=numbers["seconds_sd"],
+        **numbers,
+        **texts.add_suffix("_text"),
         finite=True,
         first_use=False,
         experiment=PAPERS[name].cited,
