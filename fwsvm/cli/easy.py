@@ -78,7 +78,7 @@ def easy(
         if scaling != data.scaling:
             data = load(scale=scaling)
         say("scale", why)
-        found = choose_width_and_penalty(
+        best, used = choose_width_and_penalty(
             data,
             settings,
             FOLDS,
@@ -86,12 +86,13 @@ def easy(
             watch=display,
             count=functools.partial(display.count, "choose"),
         )
-        if (best := found.choice) is None:
-            say("choose", "no time to try any C on all folds: C is 1, gamma the default")
+        if best.why_not:
+            why = "no time to try any C on all folds" if time_limit else best.why_not
+            say("choose", f"{why}: C is 1, gamma the default")
         else:
             settings = replace(settings, C=best.values["C"], gamma=best.values["gamma"])
-            some = f" of {found.rows:,} of the rows" if found.rows < data.train.rows else ""
-            tried = f"best of {len(found.right)} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
+            some = f" of {used:,} of the rows" if used < data.train.rows else ""
+            tried = f"best of {best.tried} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
             say("choose", f"C {settings.C:g}, gamma {settings.gamma:.4g}: {tried}")
             for name in best.on_edge:
                 note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")

@@ -4,10 +4,8 @@ Along C the runs of a fold and width share kernel values, and each starts where 
 from the middle outwards, so that a search that time cuts short has tried the most likely ones.
 """
 
-import itertools
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,10 +13,13 @@ from typing import NamedTuple
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.splits import subsample
-from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
+from fwsvm.experiments.plan import selection_chains
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.run import ChainRun, TrainingRows, identity_of, run_chain, run_one
-from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, best_of, parts, refuse_more_folds
+from fwsvm.experiments.run import Resources, TrainingRows, identity_of, run_cells, run_one
+from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, refuse_few_rows
+from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Result, Settings, Status
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
@@ -59,33 +60,15 @@ def cross_validate(
         yield Fold(result, row, left.test_count, right)
 
 
-class Search(NamedTuple):
-    """What a search came to.
-
-    Attributes
-    ----------
-    choice : Choice or None
-        gamma and C; None if time was too short to try any on every fold.
-    right : dict of (gamma, C) to int
-        Held-out rows predicted right, of what was tried on every fold.
-    rows : int
-        Training rows that it used.
-    """
-
-    choice: Choice | None
-    right: dict[tuple[float, ...], int]
-    rows: int
-
-
 def choose_width_and_penalty(
     data: Dataset,
     settings: Settings,
     folds: int,
     *,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Watch = lambda _: None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Search:
+) -> tuple[Choice, int]:
     """Try widths and penalties on folds of the training rows, or of a stratified sample of them if there are many.
 
     Parameters
@@ -100,39 +83,46 @@ def choose_width_and_penalty(
     watch, count : callable
         Told of the progress of a run, and of the runs that ended.
 
+    Returns
+    -------
+    choice : Choice
+        Without values if time was too short to try any on every fold.
+    rows : int
+        Training rows that it used.
+
     Raises
     ------
     DataError
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
-    refuse_more_folds(data.name, data.train.rows, folds)
+    rule, deadline = ValidationRule(folds=folds), math.inf if seconds is None else time.monotonic() + seconds
+    refuse_few_rows(data, rule)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
+    refuse_few_rows(sample, rule)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
-    settings = replace(settings, tolerance=SEARCH_TOLERANCE)
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
-    limit = None if seconds is None else lambda: deadline - time.monotonic()
-    right: Counter[tuple[float, ...]] = Counter()  # by width and C
-    ended: Counter[tuple[float, ...]] = Counter()  # folds
-    every = list(parts(sample, ValidationRule(folds=folds), settings.seed))
-    for factor, part in itertools.product(WIDTHS, every):
-        if time.monotonic() >= deadline:
+    widths = tuple(middle * factor for factor in WIDTHS)
+    sweep = Sweep(replace(settings, tolerance=SEARCH_TOLERANCE), {"gamma": widths, "C": PENALTIES})
+    selection, facts = Selection(rule, sweep), DataInfo(data.name, data.fingerprint, table.rows)
+    spec, experiment = (
+        DataSpec(data.name, seed=settings.seed),
+        Experiment("easy", "", settings.seed, 1, (), {}),
+    )
+    chains = selection_chains(experiment, spec, selection, facts)
+    chains.sort(key=lambda chain: widths.index(chain[0].settings.gamma or 0.0))
+    cells = [cell for chain in chains for cell in chain]
+    rows: dict[str, dict[str, str]] = {}
+    for chain in chains:
+        if (left := deadline - time.monotonic()) <= 0:
             break
-        chain = [replace(settings, C=C, gamma=middle * factor) for C in PENALTIES]
-        found = run_chain(part, chain, start=lambda _: watch, seconds_left=limit)
-        for run in itertools.takewhile(_has_ended, found):
-            point = (middle * factor, PENALTIES[run.place])
-            right[point] += round(run.columns["test_accuracy"] * (table.rows - part.train.rows))
-            ended[point] += 1
-            count(ended.total(), len(WIDTHS) * len(every) * len(chain))
-    whole = {point: right[point] for point in ended if ended[point] == folds}
-    choice = best_of(("gamma", "C"), whole, table.rows) if whole else None
-    return Search(choice, whole, table.rows)
-
-
-def _has_ended(run: ChainRun) -> bool:
-    """Return whether a run ended by itself, not by the clock, and was judged; raise what ended it otherwise."""
-    if run.error is not None:
-        raise run.error
-    ended = run.result is not None and run.result.status is not Status.TIME_LIMIT
-    return ended and "test_accuracy" in run.columns
+        limit = None if seconds is None else left
+        limited = [replace(cell, settings=replace(cell.settings, time_limit=limit)) for cell in chain]
+        for cell, made in zip(
+            chain, run_cells(limited, Resources(), lambda _, inside: watch(inside), sample), strict=True
+        ):
+            if made.status is not Status.TIME_LIMIT:
+                rows[cell.run_id] = csv_fields(made.row)
+                count(len(rows), len(cells))
+            if time.monotonic() >= deadline:
+                break
+    return choose(selection, cells, rows, table.rows), table.rows

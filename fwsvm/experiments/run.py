@@ -1,8 +1,7 @@
 """Run one cell or a chain of cells along C: train, certify, measure accuracies, make rows.
 
-`run_one` serves every run that starts by itself: of ``fwsvm train``, of a fold, of an experiment, here or on a cluster.
-`run_chain` serves runs on the same rows that differ in C alone, each of which starts where the one before ended.
-`run_cells` makes the records of an experiment's cells by either.
+`run_one` serves every run that starts by itself: of ``fwsvm train`` and of a fold, here or on a cluster. `run_cells`
+serves cells on the same rows that differ in C alone: of an experiment, and of the search of ``fwsvm easy``.
 """
 
 import time
@@ -10,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -220,124 +219,6 @@ def identity_of(rows: TrainingRows, settings: Settings, held_out: str = "", part
     }
 
 
-class ChainRun(NamedTuple):
-    """A run of a chain: its place, its result or the error that ended it, and columns of its row."""
-
-    place: int
-    result: Result | None
-    columns: Row
-    error: BaseException | None = None
-
-
-def run_chain(
-    data: Dataset,
-    chain: Sequence[Settings],
-    *,
-    start: Callable[[int], Watch | None],
-    warm: bool = True,
-    traced: bool = False,
-    seconds_left: Callable[[], float] | None = None,
-) -> Iterator[ChainRun]:
-    """Train for one C after another on the same rows, and yield each run in order, with its test accuracy.
-
-    Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
-    run that failed, or that a time limit cut, the next one starts anew.
-
-    Parameters
-    ----------
-    data : Dataset
-    chain : sequence of Settings
-        In ascending C; they differ in C alone.
-    start : callable
-        Called with the place of each run that begins; returns what receives its progress.
-    warm : bool
-        Whether each run starts where the one before ended.
-    traced : bool
-        Whether runs keep traces.
-    seconds_left : callable, optional
-        Returns the seconds that the chain may still take: the limit of each run; no run begins once there are none.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After the interrupted run was yielded.
-    """
-    codes, weight = encode(data.train.labels, data.classes), chain[0].class_weight
-    announce_compiling()
-    try:
-        path = CPath(data.train.X, codes, data.classes, class_weight=weight, warm=warm, traced=traced)
-    except Exception as error:  # noqa: BLE001 - it becomes rows
-        yield from (ChainRun(place, None, {}, error) for place in range(len(chain)))
-        return
-    waiting: list[tuple[int, Run, Row]] = []  # without certificate yet
-    together: list[Run] = []  # of the next places, trained together
-
-    def certified() -> Iterator[ChainRun]:
-        some = waiting.copy()
-        waiting.clear()
-        return _certified(path, data, some)
-
-    for place, settings in enumerate(chain):
-        watch = start(place)
-        known: Row = {"started_utc": utc_now()}
-        reset_peak_memory()
-        if seconds_left is not None:
-            if (left := seconds_left()) <= 0:
-                break
-            settings = replace(settings, time_limit=left)  # noqa: PLW2901
-        try:
-            if place == 0 and seconds_left is None:
-                together = path.train_together(chain, watch) or []
-            known["shared"] = bool(together) or not path.is_cold
-            run = together.pop(0) if together else path.train(settings, watch)
-            known["peak_memory_mib"] = peak_memory_mib()
-        except (Exception, KeyboardInterrupt) as error:
-            yield from certified()
-            yield ChainRun(place, None, known, error)
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            continue
-        if run.cut:  # prove the others without this run, which might end elsewhere another time
-            yield from certified()
-        waiting.append((place, run, known))
-        if path.due([each for _, each, _ in waiting]):
-            yield from certified()
-    yield from certified()
-
-
-def _certified(path: CPath, data: Dataset, waiting: Sequence[tuple[int, Run, Row]]) -> Iterator[ChainRun]:
-    """Yield trained runs, after computing their certificates and test accuracies together.
-
-    Their seconds of prediction are equal shares of the whole.
-    """
-    try:
-        certified = path.certify([run for _, run, _ in waiting])
-    except Exception as error:  # noqa: BLE001 - it becomes rows
-        yield from (ChainRun(place, None, known, error) for place, _, known in waiting)
-        return
-    accuracies: list[Row] = [{} for _ in waiting]
-    if data.test is not None and data.test.rows and waiting:
-        try:
-            enter(Phase.PREDICT)
-            begun = time.perf_counter()
-            X, _ = fitted(data.test.X, path.features)
-            codes = encode(data.test.labels, data.classes)
-            right = [
-                float(np.mean(result.model.choose(decision) == codes))
-                for result, decision in zip(certified, decisions(certified, X), strict=True)
-            ]
-            seconds = (time.perf_counter() - begun) / len(right)
-            accuracies = [{"test_accuracy": each, "predict_seconds": seconds} for each in right]
-        except UNMEASURED as error:
-            certified = [
-                unmeasured(result, "The test accuracy", error, TEST_UNMEASURED) for result in certified
-            ]
-    for (place, _, known), result, more in zip(waiting, certified, accuracies, strict=True):
-        yield ChainRun(place, result, known | more)
-    if any(result.status is Status.INTERRUPTED for result in certified):
-        raise KeyboardInterrupt
-
-
 def run_cells(
     cells: Sequence[Cell],
     resources: Resources,
@@ -345,45 +226,117 @@ def run_cells(
     dataset: Dataset | None = None,
     on_start: Callable[[Cell], None] = lambda _: None,
 ) -> Iterator[Record]:
-    """Run the cells of a chain and yield their records in order; every cell gets one.
+    """Train for one C after another on the same rows, and yield a record of each cell, in order.
 
-    Data is loaded by name unless ``dataset`` is given; its fingerprint must be the planned one. ``on_start`` is called
-    with each cell before it starts.
+    Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
+    run that failed, or that a time limit cut, the next one starts anew.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        A chain: in ascending C, in which alone the settings differ.
+    resources : Resources
+    watch : callable, optional
+        Receives each cell's progress.
+    dataset : Dataset, optional
+        By default it is loaded by name; its fingerprint must be the planned one.
+    on_start : callable
+        Receives each cell before it starts.
 
     Raises
     ------
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-
-    def start(place: int) -> Watch | None:
-        on_start(cells[place])
-        return (lambda progress: watch(cells[place], progress)) if watch is not None else None
-
     on_start(cells[0])
+    asked, refused = [resources.applied(cell.settings) for cell in cells], Status.MISSING
     try:
         rows = LocalRows(_data_of(cells[0], resources, dataset))
+        refused = Status.ERROR
+        announce_compiling()
+        path = CPath(
+            rows.data.train.X,
+            rows.codes,
+            rows.data.classes,
+            class_weight=asked[0].class_weight,
+            warm=cells[0].predecessors is not None,
+            traced=cells[0].role == FINAL,
+        )
     except (Exception, KeyboardInterrupt) as error:
-        for cell in cells[:1] if isinstance(error, KeyboardInterrupt) else cells:
-            yield error_record(cell, error, Status.MISSING if isinstance(error, DataError) else Status.ERROR)
+        status = refused if isinstance(error, DataError) else Status.ERROR
         if isinstance(error, KeyboardInterrupt):
+            yield error_record(cells[0], error)
             raise
+        yield from (error_record(cell, error, status) for cell in cells)
         return
-    common = rows.columns | {"parallel_cells": resources.parallel_cells}
-    asked = [resources.applied(cell.settings) for cell in cells]
-    warm, traced = cells[0].predecessors is not None, cells[0].role == FINAL
-    for run in run_chain(rows.data, asked, start=start, warm=warm, traced=traced):
-        cell, more = cells[run.place], {**common, **cells[run.place].identity_columns, **run.columns}
-        if run.result is None:
-            yield error_record(cell, run.error, **more)
+    waiting: list[tuple[Cell, Run, Row]] = []  # without certificate yet
+    together: list[Run] = []  # of the next cells, trained together
+    for cell, settings in zip(cells, asked, strict=True):
+        on_start(cell)
+        told = None if watch is None else partial(watch, cell)
+        known = {**rows.columns, "parallel_cells": resources.parallel_cells, **cell.identity_columns}
+        known["started_utc"] = utc_now()
+        reset_peak_memory()
+        try:
+            if cell is cells[0]:
+                together = path.train_together(asked, told) or []
+            known["shared"] = bool(together) or not path.is_cold
+            run = together.pop(0) if together else path.train(settings, told)
+            known["peak_memory_mib"] = peak_memory_mib()
+        except (Exception, KeyboardInterrupt) as error:
+            yield from _records(rows, path, waiting)
+            yield error_record(cell, error, **known)
+            if isinstance(error, KeyboardInterrupt):
+                raise
             continue
-        result, known = measured(rows, run.result, ("training",) if cell.role == FINAL else ())
-        row = record.row(result, **more | known)
+        if run.cut:  # prove the others without this run, which might end elsewhere another time
+            yield from _records(rows, path, waiting)
+        waiting.append((cell, run, known))
+        if path.due([each for _, each, _ in waiting]):
+            yield from _records(rows, path, waiting)
+    yield from _records(rows, path, waiting)
+
+
+def _records(rows: LocalRows, path: CPath, waiting: list[tuple[Cell, Run, Row]]) -> Iterator[Record]:
+    """Yield the records of trained runs, whose certificates and test accuracies are computed together.
+
+    Their seconds of prediction are equal shares of the whole.
+    """
+    some, test = waiting.copy(), rows.data.test
+    waiting.clear()
+    try:
+        certified = path.certify([run for _, run, _ in some])
+    except Exception as error:  # noqa: BLE001 - it becomes rows
+        yield from (error_record(cell, error, **known) for cell, _, known in some)
+        return
+    accuracies: list[Row] = [{} for _ in some]
+    if test is not None and test.rows and some:
+        try:
+            enter(Phase.PREDICT)
+            begun = time.perf_counter()
+            codes = encode(test.labels, rows.data.classes)
+            right = [
+                float(np.mean(result.model.choose(decision) == codes))
+                for result, decision in zip(
+                    certified, decisions(certified, fitted(test.X, path.features)[0]), strict=True
+                )
+            ]
+            seconds = (time.perf_counter() - begun) / len(right)
+            accuracies = [{"test_accuracy": each, "predict_seconds": seconds} for each in right]
+        except UNMEASURED as error:
+            certified = [
+                unmeasured(result, "The test accuracy", error, TEST_UNMEASURED) for result in certified
+            ]
+    interrupted = False
+    for (cell, _, known), trained, tested in zip(some, certified, accuracies, strict=True):
+        result, more = measured(rows, trained, ("training",) if cell.role == FINAL else ())
+        row = record.row(result, **known | tested | more)
         if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
             row |= {"status": str(Status.ERROR)}  # it was made for that number alone
         yield Record(cell, row, result.trace if cell.role == FINAL else ())
-        if result.status is Status.INTERRUPTED is not run.result.status:  # while rows were predicted
-            raise KeyboardInterrupt
+        interrupted |= result.status is Status.INTERRUPTED
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:

@@ -10,7 +10,7 @@ C, then to the largest sigma^2. The accuracy of a cross-validation is over the r
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -74,18 +74,18 @@ def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
     return scaled(replace(data, train=train, test=test))
 
 
-def parts(data: Dataset, rule: ValidationRule, seed: int) -> Iterator[Dataset]:
-    """Yield the data set with each part held out in turn.
-
-    Raises
-    ------
-    DataError
-        There are fewer rows than folds, or a class has too few rows to be in every training part.
-    """
+def refuse_few_rows(data: Dataset, rule: ValidationRule) -> None:
+    """Raise `DataError` for fewer rows than folds, or a class with too few to be in every training part."""
     codes = encode(data.train.labels, data.classes)
     refuse_more_folds(data.name, len(codes), rule.parts)
     # a class with two rows has one in every training part
     refuse_lost_class(data.name, np.bincount(codes, minlength=len(data.classes)) - 1, data.classes)
+
+
+def parts(data: Dataset, rule: ValidationRule, seed: int) -> Iterator[Dataset]:
+    """Yield the data set with each part held out in turn, see `refuse_few_rows`."""
+    refuse_few_rows(data, rule)
+    codes = encode(data.train.labels, data.classes)
     yield from (divided(data, held_out) for held_out in masks(codes, rule, seed))
 
 
@@ -101,30 +101,17 @@ class Choice:
         Validation accuracy of the selected candidate, 0 to 1.
     on_edge : tuple of str
         The parameters whose selected value is the smallest or largest candidate.
+    tried : int
+        How many candidates were judged.
     why_not : str
-        Why no candidate could be selected, or empty.
+        Why none was selected, or empty.
     """
 
     values: Mapping[str, float]
     accuracy: float
     on_edge: tuple[str, ...] = ()
+    tried: int = 0
     why_not: str = ""
-
-
-def best_of(names: Sequence[str], right: Mapping[tuple[float, ...], int], rows: int) -> Choice:
-    """Return the best of several candidates.
-
-    ``right`` says of the values of each candidate, in the order of ``names``, how many of ``rows`` rows it predicts.
-    """
-
-    def rank(point: tuple[float, ...]) -> tuple[float, ...]:
-        values = dict(zip(names, point, strict=True))
-        return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
-
-    best = min(right, key=rank)
-    tried = zip(names, best, map(set, zip(*right, strict=True)), strict=True)
-    on_edge = (name for name, value, all_ in tried if len(all_) > 1 and value in {min(all_), max(all_)})
-    return Choice(dict(zip(names, best, strict=True)), right[best] / rows, tuple(on_edge))
 
 
 def choose(
@@ -146,9 +133,19 @@ def choose(
         else:
             done = Status(row["status"]).done  # its message speaks of something else
             failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
-    if judged := {point: count for point, count in right.items() if point not in failed}:
-        return best_of(names, judged, sum(sizes))
-    return Choice({}, math.nan, (), f"no candidate could be judged: {next(iter(failed.values()))}")
+    for point in failed:
+        right.pop(point, None)
+    if not right:
+        return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")
+
+    def rank(point: tuple[float, ...]) -> tuple[float, ...]:
+        values = dict(zip(names, point, strict=True))
+        return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
+
+    best = min(right, key=rank)
+    tried = zip(names, best, map(set, zip(*right, strict=True)), strict=True)
+    on_edge = tuple(name for name, value, all_ in tried if len(all_) > 1 and value in {min(all_), max(all_)})
+    return Choice(dict(zip(names, best, strict=True)), right[best] / sum(sizes), on_edge, len(right))
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:
