@@ -43,7 +43,7 @@ from fwsvm.analysis.claims.model import (
     per_cent,
 )
 from fwsvm.analysis.comparisons import Design, Evaluation, conclusions, p_entry, two_hypotheses
-from fwsvm.analysis.layouts import Layout
+from fwsvm.analysis.layouts import NONE, Layout
 from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.tables import Entry, Row, Table
 
@@ -240,22 +240,26 @@ TESTS = ("fw vs cvm", "mfw vs cvm", "fw vs mfw", "all three")
 
 def test_tables(evaluation: Evaluation) -> dict[str, Table]:
     """Return Tables 5 and 6 (W and F, and p-values, ours above the printed ones) and 7 of this design's tests."""
-    ours = {(h.measure, " vs ".join(h.pair)): (test.W, p) for h, test, p, _ in evaluation.tested}
-    overall = {name: test for name, test in evaluation.overall.items() if math.isfinite(test.F)}
-    ours |= {(name, "all three"): (test.F, test.p_F) for name, test in overall.items()}
+    ours = {
+        (h.measure, " vs ".join(h.pair)): (Entry(f"{test.W:g}", value=test.W), p_entry(p))
+        for h, test, p, _ in evaluation.tested
+    }
+    ours |= {
+        (name, "all three"): (Entry(f"{round(test.F, 4):g}", value=test.F), p_entry(test.p_F))
+        for name, test in evaluation.overall.items()
+        if math.isfinite(test.F)
+    }
     notes = [
         f"{name}: ours on {test.n} data sets, the paper's on 26" for name, test in evaluation.overall.items()
     ]
     found = {}
-    for number, what in (("5", "W of Wilcoxon's signed-rank test, F of Friedman's"), ("6", "p-values")):
-        rows = []
-        for name, *printed in published.read_table(f"published/003-table{number}").itertuples(
-            index=False, name=None
-        ):
-            both = [ours.get((name.lower(), test), (math.nan, math.nan)) for test in TESTS]
-            mine = [p_entry(p) if number == "6" else Entry(f"{round(W, 4):g}", value=W) for W, p in both]
-            rows.append(Row((name, "ours"), tuple(e if e.value == e.value else Entry("-") for e in mine)))
-            rows.append(Row(("", "paper"), tuple(map(Entry, printed))))
+    for place, what in enumerate(("W of Wilcoxon's signed-rank test, F of Friedman's", "p-values")):
+        rows, number = [], str(5 + place)
+        printed = published.read_table(f"published/003-table{number}")
+        for name, *texts in printed.itertuples(index=False, name=None):
+            both = (ours.get((name.lower(), test), (NONE, NONE)) for test in TESTS)
+            rows.append(Row((name, "ours"), tuple(each[place] for each in both)))
+            rows.append(Row(("", "paper"), tuple(map(Entry, texts))))
         title = f"Frandi et al. (2013), Table {number}: {what}"
         found[number] = Table(title, ("measure", ""), TESTS, tuple(rows), (*notes, *evaluation.notes))
     return found | {"7": conclusions(evaluation, "Frandi et al. (2013), Table 7: conclusions")}
