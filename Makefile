@@ -191,9 +191,9 @@ reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 
 
 bench: .venv/peers ## compare speeds with other packages, one thread and two (40 minutes); results go to results/bench/
 	mkdir -p $(BENCH)
-	$(BIN)/benchopt run benchmarks --config benchmarks/peers.yml --no-display --output $(CURDIR)/$(BENCH)/peers.parquet
+	$(BIN)/benchopt run benchmarks --config benchmarks/peers.yml --no-plot --no-cache --output $(CURDIR)/$(BENCH)/peers.parquet
 	$(BIN)/python benchmarks/benchmark_utils/summary.py $(BENCH)/peers.parquet $(BENCH)/peers.csv
-	$(BIN)/benchopt run benchmarks -o "SVM[problem=linear]" --no-display --output $(CURDIR)/$(BENCH)/linear.parquet
+	$(BIN)/benchopt run benchmarks -o "SVM[problem=linear]" --no-plot --no-cache --output $(CURDIR)/$(BENCH)/linear.parquet
 	$(BIN)/python benchmarks/grids.py --csv $(BENCH)/grids.csv
 	$(BIN)/python benchmarks/reading.py --csv $(BENCH)/reading.csv
 	$(BIN)/python benchmarks/starting.py --cold 3 --csv $(BENCH)/starting.csv

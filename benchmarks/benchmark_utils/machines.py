@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy import sparse
 
 @dataclass
 class Machine:
-    """Machines of all pairs of classes.
+    """Machines of all pairs of classes; benchopt keeps them, so their functions can be pickled.
 
     Attributes
     ----------
@@ -65,9 +66,15 @@ def kernel_norms(
 
 def linear_machine(w: np.ndarray) -> Machine:
     """Return the machine of a weight vector, for labels +1 and -1."""
-    return Machine(
-        lambda X: np.where(X @ w > 0, 1.0, -1.0), (1.0, -1.0), lambda X: (X @ w)[:, None], np.array([w @ w])
-    )
+    return Machine(partial(_signs, w), (1.0, -1.0), partial(_products, w), np.array([w @ w]))
+
+
+def _signs(w: np.ndarray, X: Any) -> np.ndarray:
+    return np.where(X @ w > 0, 1.0, -1.0)
+
+
+def _products(w: np.ndarray, X: Any) -> np.ndarray:
+    return (X @ w)[:, None]
 
 
 def with_short_indices(X: Any) -> Any:

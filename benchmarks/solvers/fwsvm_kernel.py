@@ -1,6 +1,7 @@
 """fwsvm's kernel methods."""
 
 import time
+from functools import partial
 
 from benchmark_utils.machines import Machine, kernel_norms
 from benchopt import BaseSolver
@@ -46,7 +47,7 @@ class Solver(BaseSolver):
         """Return the machine with its certificate."""
         found, model = self.result, self.result.model
         norms = kernel_norms(model.decision, model.support, model.counts, model.coefficients, model.biases)
-        machine = Machine(lambda X: fwsvm.predict(found, X), list(model.labels), model.decision, norms)
+        machine = Machine(partial(fwsvm.predict, found), list(model.labels), model.decision, norms)
         names = ("support_vectors", "relative_gap", "certified", "chosen", "train_seconds")
         facts = {name: getattr(found, name) for name in names} | {"processor_seconds": self.processor_seconds}
         return {"machine": machine, "facts": facts}

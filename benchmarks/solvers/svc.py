@@ -1,10 +1,19 @@
 """scikit-learn's SVC, and that of scikit-learn-intelex."""
 
 import time
+from functools import partial
 
 import numpy as np
 from benchmark_utils.machines import Machine, kernel_norms, with_short_indices
 from benchopt import BaseSolver
+
+
+def _labels(machine, X):
+    return machine.predict(with_short_indices(X))
+
+
+def _values(machine, sign, X):
+    return sign * machine.decision_function(with_short_indices(X)).reshape(X.shape[0], -1)
 
 
 class Solver(BaseSolver):
@@ -49,16 +58,14 @@ class Solver(BaseSolver):
         found = self.machine
         sign = -1.0 if len(found.classes_) == 2 else 1.0
 
-        def decide(X):
-            return sign * found.decision_function(with_short_indices(X)).reshape(X.shape[0], -1)
-
+        decide = partial(_values, found, sign)
         coefficients = (
             found.dual_coef_.toarray() if hasattr(found.dual_coef_, "toarray") else found.dual_coef_
         )
         norms = kernel_norms(
             decide, self.X[found.support_], found.n_support_, sign * coefficients.T, sign * found.intercept_
         )
-        machine = Machine(lambda X: found.predict(with_short_indices(X)), list(found.classes_), decide, norms)
+        machine = Machine(partial(_labels, found), list(found.classes_), decide, norms)
         support_vectors = int(np.sum(found.n_support_))
         facts = {"support_vectors": support_vectors, "processor_seconds": self.processor_seconds}
         return {"machine": machine, "facts": facts}
