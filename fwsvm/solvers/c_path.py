@@ -111,8 +111,7 @@ class CPath:
         """Train for the next penalty; see `fit` for what is raised."""
         problems, resolved = self._prepared(settings)
         # a limit of iterations is for a run with all it takes to be certified
-        at_once = self.columns is None or settings.max_iterations
-        deferred = replace(resolved, deferred=0.0 if at_once else 1.0)
+        deferred = replace(resolved, deferred=self.columns is not None and not settings.max_iterations)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         try:

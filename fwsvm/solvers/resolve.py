@@ -36,8 +36,8 @@ class Resolved:
     width_rule : str, "given" where gamma or sigma2 was, "" for kernels without gamma
     protocol : SimplexProtocol, with what the settings change of it
     cache_mib : int, MiB for kernel columns
-    deferred : float
-        Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
+    deferred : bool
+        Whether a run that has converged leaves its certificate to others.
     traced : bool
         Whether the run of a single two-class problem keeps its trace.
     """
@@ -60,7 +60,7 @@ class Resolved:
     threads: int
     cache_mib: int
     final_gap: bool
-    deferred: float = 0.0
+    deferred: bool = False
     traced: bool = True
 
     @property

@@ -66,8 +66,8 @@ SMALLEST_BLOCK = 1 << 12
 #: The same of a block that Python asks for, which takes some 50 microseconds more. Evidence: two classes of 6,000 rows
 #: take 0.9 of the time with it.
 FETCHED_BLOCK = 1 << 16
-#: Active rows that there is room for at first under sampled search; room doubles as it is used up. Evidence: none.
-FIRST_ROOM = 256
+#: Rows of a class that sampled search has places for at first; they double as they are used up. Evidence: none.
+FIRST_ROOM = 128
 #: Steps within which a candidate that is prefetched should be drawn. Evidence: up to 30,000 rows qualify; without a
 #: prefetch runs on 1,000 to 20,000 rows took four times the kernel values.
 PREFETCH_WITHIN = 512
@@ -79,22 +79,12 @@ UPDATE_COST = 1 / 16
 LONE_COLUMN_COST = 8
 #: Cost of an entry of a check in double precision, in the same. Evidence: as `UPDATE_COST`.
 CHECK_COST = 4
-#: Rows between two comparisons with the extreme found so far. Evidence: 1.27 times as fast as with 8
-#:.
-SCAN_STRETCH = 64
 #: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
 ROWS_A_THREAD = 2048
 #: Error of kernel values in single precision above which a run has columns in double precision from the start.
 #: Evidence: such values are no positive definite matrix. 150 rows 3e4 times their spread from the origin: swap-2o,
 #: swap, mfw and cvm went round until a time limit.
 SINGLE_TOLERATED = 1e-3
-
-#: Rows of a sample that says how many rows are support vectors. Evidence: its share is within 0.05 of that of all rows
-#: (five problems of 3,800 to 6,000).
-EVEN_SAMPLE = 256
-#: Share of the sample's rows that lose their weight, up to which a run starts with equal weights. Evidence: with a
-#: share of 0.3 (a5a, smallest C) it takes 0.6 of the steps; classes apart, with few support vectors, have 0.4 and more.
-MOST_DROPPED = 1 / 3
 
 # ---------------------------------------------------------------- decomposition
 
@@ -166,10 +156,6 @@ SMALL_CLASS = 64
 CHUNK_SPARE = 1.5
 #: Share of the rows above which a chunk is all of them. Evidence: none.
 LARGEST_CHUNK = 1 / 2
-#: Rounding of single precision as a part of the goal, as sums of independent errors of alpha's columns have it, above
-#: which a chunk is checked by itself before the look at all rows. Evidence: of 31 chunks of w7a, shuttle,
-#: skin/nonskin, mushrooms and ijcnn1 below it one missed the goal, of 16 above it eight.
-SAFE_ROUNDING = 1 / 32
 
 # ---------------------------------------------------------------- dual coordinate descent
 

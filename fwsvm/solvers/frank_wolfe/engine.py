@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, enter, leave, select, update
+from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, add_row, drop_row, update
+from fwsvm.solvers.frank_wolfe.sampled import select
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -20,7 +21,7 @@ def choose(rule, s, i):
 
 
 def _ascent_vertex(rule, s):
-    select(s.search, s)
+    select(s)
 
 
 @generic(default=_ascent_vertex, each_step=True)
@@ -33,22 +34,20 @@ def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
     now = s.now[0]
     if move.i >= 0 and s.place[move.i] < 0:
-        enter(s.search, s, move.i)
-    update(s.search, s, move)
-    if move.scale == 0.0:
+        add_row(s, move.i)
+    update(s, move)
+    if move.scale != 1.0:
         for p in range(now.active - 1, -1, -1):
-            if s.active[p] != move.i:
-                leave(s.search, s, np.int64(s.active[p]))
-        s.alpha[move.i] = 0.0  # a vertex that was active may be stepped to, too
-    elif move.scale != 1.0:
-        for p in range(now.active):
-            s.alpha[s.active[p]] *= move.scale
+            j = np.int64(s.active[p])
+            s.alpha[j] *= move.scale
+            if s.alpha[j] == 0.0 and j != move.i:  # the step ended at the vertex i
+                drop_row(s, j)
     if move.i >= 0:
         s.alpha[move.i] += move.gain
     if move.j >= 0:
         s.alpha[move.j] -= move.loss
         if move.drops or not s.alpha[move.j] > 0.0:  # by rounding, a hair before a drop
-            leave(s.search, s, move.j)
+            drop_row(s, move.j)
     now.R -= move.decrease
     now.steps += 1
 

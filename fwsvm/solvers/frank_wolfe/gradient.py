@@ -1,32 +1,21 @@
-"""How much of the gradient q = K~ alpha a run keeps: what the engine asks of a storage mode, and q over all rows.
+"""The gradient q = K~ alpha at the rows that a run holds, their active set, and the kernel columns that steps read.
 
-`Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` and `Tracked`
-are in `fwsvm.solvers.frank_wolfe.sampled`. Kernel values are computed outside the compiled loop, which comes back with
-``now.stop`` when it misses some; so it is compiled once for all kernels.
+Kernel values are computed outside the compiled loop, which comes back with ``now.stop`` when it misses some; so it is
+compiled once for all kernels.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import USED, ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import NARROW, WIDE
-from fwsvm.numerics.compile import generic, njit, overload
+from fwsvm.numerics.compile import njit, overload
 from fwsvm.numerics.simd import maximum
-from fwsvm.solvers.frank_wolfe.scans import PARTNER, TINY, UPDATE, scan
-from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, SimplexState
-from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
+from fwsvm.solvers.frank_wolfe.scans import UPDATE, scan
+from fwsvm.solvers.frank_wolfe.state import GOING, SimplexState
+from fwsvm.solvers.tuning import SMALLEST_BLOCK
 
 GAP_ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
-
-
-def _row_number(search, s, t):
-    return t
-
-
-@generic(default=_row_number, each_step=True)
-def cache_index(search, s, t):
-    """Return the place in a cached column of the kernel value with row t: t, as columns are over all rows."""
+LEAST_SCALE = 2.0**-900  # in place of 0, where a step ends at a vertex: no number times it is left in a sum
 
 
 @njit(inline="always")
@@ -36,86 +25,21 @@ def goal(s):
     return maximum(maximum(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R), now.noise)
 
 
-@njit(inline="always")
-def signed(s, move):
-    """Return the rows i and j of a move (twice the same where it has one), y_i gain and -y_j loss."""
-    i = move.i if move.i >= 0 else move.j
-    j = move.j if move.j >= 0 else i
-    return i, j, move.gain if i < s.plus else -move.gain, -move.loss if j < s.plus else move.loss
-
-
 @njit(each_step=True)
-def partner_among_active(s, i):
-    """Return the best partner of i by a walk through the active set."""
-    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    partner, most = np.int64(-1), 0.0
-    for p in range(s.now[0].active):
-        j = s.active[p]
-        slope = q[j] - q_i
-        if slope > 0.0:
-            k = 2.0 * (k_i[cache_index(s.search, s, j)] + 1.0)
-            curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
-            gain = slope * slope / maximum(curvature, TINY)
-            if gain > most or (gain == most and j < partner):
-                partner, most = np.int64(j), gain
-    return partner
-
-
-class Full(NamedTuple):
-    """Look at every row."""
-
-
-@generic(each_step=True)
-def select(search, s):
-    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
-
-
-@select.implements(Full)
-def _select_from_all(search, s):
-    now = s.now[0]
-    now.iterations += 1
-    now.vertex = now.best
-    now.gap = 2.0 * (now.R - s.q[now.best])
-    if now.gap <= goal(s):
-        now.stop = REACHED
-
-
-def _update_all(search, s, move):
-    q = s.q
-    i, j, a, b = signed(s, move)
-    if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
-        q[i] += move.gain * s.ridge[i] / move.scale
-        q[j] -= move.loss * s.ridge[j] / move.scale
-    best = scan(s, UPDATE, i, j, move.scale, a, b)
-    if move.scale == 0.0:
-        q[i] += s.ridge[i]
-        best = 0
-        for t in range(q.size):  # numba compiles its argmin once for each kind of caller
-            if q[t] < q[best]:
-                best = t
-    s.now[0].best = best
-
-
-@generic(default=_update_all, each_step=True)
-def update(search, s, move):
+def update(s, move):
     """Update q for a move: q <- scale q + gain K~_i - loss K~_j, and note where it is least.
 
     Both rows are in the active set.
     """
-
-
-def _partner_in_all(search, s, i):
-    if s.now[0].active * SCAN_FROM < s.q.size:
-        return partner_among_active(s, i)
-    return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
-
-
-@generic(default=_partner_in_all, each_step=True)
-def partner(search, s, i):
-    """Return the active j whose swap with i promises most, -1 if there is none.
-
-    By a scan of all rows, or by a walk through the active set where that is small.
-    """
+    i = move.i if move.i >= 0 else move.j
+    j = move.j if move.j >= 0 else i
+    scale = maximum(move.scale, LEAST_SCALE)
+    # the ridge's share goes first, so that the pass meets every entry as it will be
+    s.q[i] += move.gain * s.ridge[i] / scale
+    s.q[j] -= move.loss * s.ridge[j] / scale
+    a = move.gain if i < s.plus else -move.gain
+    b = -move.loss if j < s.plus else move.loss
+    s.now[0].best = scan(s, UPDATE, i, j, scale, a, b)
 
 
 @njit(inline="always")
@@ -126,6 +50,7 @@ def add_row(s, i):
     s.active[now.active] = i
     s.active_diagonal[i] = s.diagonal[i]
     now.active += 1
+    now.plus += i < s.plus
 
 
 @njit(inline="always")
@@ -139,25 +64,8 @@ def drop_row(s, j):
     s.active_diagonal[j] = -1.0
     s.alpha[j] = 0.0
     now.active -= 1
+    now.plus -= j < s.plus
     now.drops += 1
-
-
-def _enter(search, s, i):
-    add_row(s, i)
-
-
-@generic(default=_enter, each_step=True)
-def enter(search, s, i):
-    """Add row i to the active set, and its column to the storage."""
-
-
-def _leave(search, s, j):
-    drop_row(s, j)
-
-
-@generic(default=_leave, each_step=True)
-def leave(search, s, j):
-    """Remove row j from the active set, and its column from the storage."""
 
 
 def least_cost(m: int, alone: bool) -> int:
@@ -197,7 +105,7 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
 
 
 def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: bool) -> None:
-    """Compute a block of columns, the missed one among them, or that one alone (`Full`, `Tracked`).
+    """Compute a block of columns, the missed one among them, or that one alone.
 
     ``block`` is how many kernel values take as long as a call from Python.
     """

@@ -15,8 +15,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
-from fwsvm.solvers.frank_wolfe.gradient import cache_index, partner
-from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active
+from fwsvm.solvers.frank_wolfe.scans import PARTNER, TINY, highest_active, scan
 from fwsvm.solvers.tuning import SCAN_FROM
 
 NOBODY = -1
@@ -81,27 +80,50 @@ def swap(s, i, j):
 @njit(inline="always")
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
-    k = s.cached[s.slot_of[i], cache_index(s.search, s, j)] + 1.0
+    k = s.cached[s.slot_of[i], j] + 1.0
     return k if (i < s.plus) == (j < s.plus) else -k
 
 
+@njit(inline="always")
+def few_active(s):
+    """Return whether a walk through the active set is shorter than a scan of all rows held."""
+    return s.now[0].active * SCAN_FROM < s.q.size
+
+
 @njit(each_step=True)
-def worst_active(s):
-    """Return argmax of q over the active set, the first row of equals."""
-    active = s.active[: s.now[0].active]
-    if active.size * SCAN_FROM < s.q.size:
-        worst = active[0]
-        for j in active:
-            if s.q[j] > s.q[worst] or (s.q[j] == s.q[worst] and j < worst):
-                worst = j
-        return np.int64(worst)
-    return highest_active(s.q, s.active_diagonal)
+def extreme_active(s, sign):
+    """Return the active row of the largest sign * q, the first of equals."""
+    if not few_active(s):
+        return highest_active(s.q, s.active_diagonal, sign)
+    best = s.active[0]
+    for p in range(1, s.now[0].active):
+        j = s.active[p]
+        more = sign * (s.q[j] - s.q[best])
+        if more > 0.0 or (more == 0.0 and j < best):
+            best = j
+    return np.int64(best)
 
 
 @njit(inline="always")
+def worst_active(s):
+    """Return argmax of q over the active set, the first row of equals."""
+    return extreme_active(s, 1.0)
+
+
+@njit(each_step=True)
 def best_partner(s, i):
     """Return the active j of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) with q_j > q_i, the first of equals.
 
     (000 eqs. 21-23.) NOBODY if there is none.
     """
-    return partner(s.search, s, i)
+    if not few_active(s):
+        return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
+    partner, most = np.int64(NOBODY), 0.0
+    for p in range(s.now[0].active):
+        j = s.active[p]
+        slope = s.q[j] - s.q[i]
+        if slope > 0.0:
+            gain = slope * slope / maximum(s.diagonal[i] + s.diagonal[j] - 2.0 * entry(s, i, j), TINY)
+            if gain > most or (gain == most and j < partner):
+                partner, most = np.int64(j), gain
+    return partner

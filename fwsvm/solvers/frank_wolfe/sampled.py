@@ -1,358 +1,194 @@
-"""Search among rows drawn at random (003 section 4.2), with q on the active set alone or, once cheaper, over all rows.
+"""Search among rows drawn at random (003 section 4.2), with q at the active rows alone or, once cheaper, at all rows.
 
-`Sampled` keeps the kernel matrix of the active set: each row that enters brings its column, which is a line for itself
-and one more value for all others. `Tracked` draws the same candidates but reads their q off. The points are the same
-but for rounding.
+At the active rows alone the run holds their kernel matrix. Candidates are compared by kernel values with the active
+rows, and those of the vertex become its column.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
-from fwsvm.kernels.sparse_tiles import NARROW, WIDE, fill_block
+from fwsvm.kernels.sparse_tiles import WIDE, fill_block, kernel_matrix
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import below
-from fwsvm.solvers.frank_wolfe.gradient import (
-    add_row,
-    cache_index,
-    drop_row,
-    enter,
-    goal,
-    leave,
-    partner,
-    partner_among_active,
-    select,
-    signed,
-    update,
+from fwsvm.problems.simplex_qp import SimplexQP
+from fwsvm.solvers.frank_wolfe.gradient import goal
+from fwsvm.solvers.frank_wolfe.state import (
+    CANDIDATES_MISS,
+    GOING,
+    NO_VIOLATOR,
+    REACHED,
+    Search,
+    SimplexState,
 )
-from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
-from fwsvm.solvers.tuning import LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
+from fwsvm.solvers.tuning import FIRST_ROOM, LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
 
-VERTEX_LINE, PARTNER_LINE = 0, 1  # used for one move by rows without a line of their own
-OWN_LINES = 2  # the first line that belongs to an active row
+CANDIDATES = 59  # hold one of the best 5 per cent with probability 0.95 (003 Theorem 1)
 
 
-class Sampled(NamedTuple):
-    """Look at ``candidates`` rows drawn with replacement, up to ``retries`` times while none violates the goal.
-
-    59 candidates hold one of the best 5 per cent with probability 0.95 (003 Theorem 1). With ``outside`` they are drawn
-    from the rows outside the active set, with ``in_turn`` from its two classes in turn, as LIBCVM and the program of
-    003's authors do for CVM.
-    """
-
-    candidates: int = 59
-    retries: int = 7
-    outside: bool = False
-    in_turn: bool = False
-
-
-@select.implements(Sampled)
-def _select_from_some(search, s):
-    """Draw candidates, come back for their kernel values with the active set, and decide."""
-    now = s.now[0]
-    if now.draws > 0:
-        best = _best_candidate(s, search.candidates)
-        if decided(search, s, best):
-            if now.stop == GOING:
-                _hold(s, best, now.vertex)
-            return
-    else:
+@njit(each_step=True)
+def select(s):
+    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
+    now, search = s.now[0], s.search
+    if search.candidates == 0:
         now.iterations += 1
-    draw(search, s)
-    now.looked += search.candidates * now.active
-    now.stop = CANDIDATES_MISS
+        now.vertex = now.best
+        now.gap = 2.0 * (now.R - s.q[now.best])
+        if now.gap <= goal(s):
+            now.stop = REACHED
+        return
+    if now.draws == 0:
+        now.iterations += 1
+        draw(s)
+    while now.stop == GOING:
+        c, least = best_candidate(s)
+        now.gap = 2.0 * (now.R - least)
+        if now.gap > goal(s):
+            now.vertex, now.draws = hold(s, c, least), 0
+            return
+        if now.draws >= search.retries:
+            now.draws, now.stop = 0, NO_VIOLATOR
+        else:
+            draw(s)
 
 
 @njit(each_step=True)
-def draw(search, s):
-    """Draw candidates, with replacement."""
-    if search.outside and s.now[0].active < s.q.size:
-        _draw_outside(search, s)
-    else:
-        for c in range(search.candidates):
-            s.drawn[c] = below(s.random, s.q.size)
-    s.now[0].draws += 1
-
-
-@njit(each_step=True)
-def _draw_outside(search, s):
-    """Draw rows outside the active set; of the two classes in turn, or of one where the other has none left."""
-    active, m = s.now[0].active, s.q.size
+def draw(s):
+    """Draw candidates, with replacement; come back for their kernel values if need be."""
+    search, now = s.search, s.now[0]
+    m, plus = s.place_of.size, s.rows[0]
+    outside = search.outside and now.active < m
+    plus_left, minus_left = plus - now.plus, m - plus - (now.active - now.plus)
     first, size = 0, m
-    plus_active = 0
-    for p in range(active):
-        plus_active += s.active[p] < s.plus
-    plus_left, minus_left = s.plus - plus_active, m - s.plus - (active - plus_active)
     for c in range(search.candidates):
-        if search.in_turn:
+        if outside and search.in_turn:  # or of one class where the other has none left
             from_plus = plus_left > 0 and (c % 2 == 0 or minus_left == 0)
-            first, size = (0, s.plus) if from_plus else (s.plus, m - s.plus)
+            first, size = (0, plus) if from_plus else (plus, m - plus)
         i = first + below(s.random, size)
-        while s.place[i] >= 0:
+        while outside and is_active(s, i):
             i = first + below(s.random, size)
         s.drawn[c] = i
+    now.draws += 1
+    if search.computed:
+        now.looked += search.candidates * now.active
+        now.stop = CANDIDATES_MISS
+
+
+@njit(inline="always")
+def is_active(s, i):
+    """Return whether row i of the problem is in the active set."""
+    t = s.place_of[i]
+    return t >= 0 and s.row[t] == i and s.place[t] >= 0
 
 
 @njit(each_step=True)
-def decided(search, s, best):
-    """Take candidate ``best`` as the vertex if it violates the goal; give up after the last draw."""
-    now = s.now[0]
-    now.gap = 2.0 * (now.R - s.q[s.drawn[best]])
-    if now.gap > goal(s):
-        now.vertex, now.draws = s.drawn[best], 0
-        return True
-    if now.draws >= search.retries:
-        now.draws, now.stop = 0, NO_VIOLATOR
-        return True
-    return False
-
-
-@njit(each_step=True)
-def _best_candidate(s, candidates):
-    """Return the candidate with the least q, and set that; q is computed anew from its kernel values."""
-    now = s.now[0]
+def best_candidate(s):
+    """Return the candidate with the least q, the first of equals, and that q."""
     best, least = 0, np.inf
-    for c in range(candidates):
-        i = s.drawn[c]
-        h = 0.0
-        for p in range(now.active):
-            t = s.active[p]
-            k = s.values[c, p] + 1.0
-            h += s.alpha[t] * (k if t < s.plus else -k)
-        q_i = (h if i < s.plus else -h) + s.alpha[i] * s.ridge[i]
+    for c in range(s.search.candidates):
+        q_i = gradient_of(s, c, s.drawn[c]) if s.search.computed else s.q[s.drawn[c]]
         if q_i < least:
             best, least = c, q_i
-    s.q[s.drawn[best]] = least
-    return best
+    return best, least
 
 
 @njit(each_step=True)
-def _hold(s, c, i):
-    """Have the column of candidate c, row i, at hand."""
-    if s.slot_of[i] < OWN_LINES:  # a line lent before may hold another row by now
-        s.slot_of[i] = VERTEX_LINE
-        put_column(s, c, i)
-
-
-@njit(each_step=True)
-def put_column(s, c, i):
-    """Copy line c of ``values``, kernel values with the active set, to row i's line of ``cached``."""
-    line = s.slot_of[i]
-    for p in range(s.now[0].active):
-        s.cached[line, p] = s.values[c, p]
-
-
-@njit(each_step=True, inner=False)
-def line_of_place(s, place):
-    """Return the line of ``cached`` for the active row of that place, -1 where memory ends before."""
-    return place + OWN_LINES if place + OWN_LINES < s.cached.shape[0] else -1
-
-
-@njit(each_step=True)
-def _copy(cached, line, other, count):
-    """Copy the first ``count`` numbers of a line to another."""
-    for p in range(count):
-        cached[other, p] = cached[line, p]
-
-
-@cache_index.implements(Sampled)
-def _index_in_active(search, s, t):
-    return s.place[t]
-
-
-@enter.implements(Sampled)
-def _enter_active(search, s, i):
-    add_row(s, i)
-    place, borrowed = s.place[i], s.slot_of[i]
-    k_i = s.cached[borrowed]
-    k_i[place] = s.diagonal[i] - s.ridge[i] - 1.0
-    for p in range(place):
-        line = s.slot_of[s.active[p]]
-        if line >= 0:
-            s.cached[line, place] = k_i[p]
-    line = line_of_place(s, place)
-    if line >= 0:
-        _copy(s.cached, borrowed, line, place + 1)
-        s.slot_of[i] = line
-
-
-@leave.implements(Sampled)
-def _leave_active(search, s, j):
-    place = s.place[j]
-    drop_row(s, j)
-    active = s.now[0].active
-    s.slot_of[j] = -1
-    if place == active:
-        return
-    for p in range(active):
-        line = s.slot_of[s.active[p]]
-        if line >= 0:
-            s.cached[line, place] = s.cached[line, active]
-    last = s.active[place]
-    if s.slot_of[last] >= OWN_LINES:
-        line = line_of_place(s, place)
-        _copy(s.cached, s.slot_of[last], line, active)
-        s.slot_of[last] = line
-
-
-@update.implements(Sampled)
-def _update_active(search, s, move):
-    q = s.q
-    i, j, a, b = signed(s, move)
-    k_i, k_j = s.cached[s.slot_of[i]], s.cached[s.slot_of[j]]
+def gradient_of(s, c, i):
+    """Return q_i of candidate c, row i of the problem, from its kernel values with the active rows."""
+    h = 0.0
     for p in range(s.now[0].active):
         t = s.active[p]
-        change = a * (k_i[p] + 1.0) + b * (k_j[p] + 1.0)
-        q[t] = move.scale * q[t] + (change if t < s.plus else -change)
-    q[i] += move.gain * s.ridge[i]
-    q[j] -= move.loss * s.ridge[j]
-    give_back(s, i)
-    give_back(s, j)
-    give_back(s, s.now[0].vertex)  # need not be a row of the move
+        k = s.values[c, p] + 1.0
+        h += s.alpha[t] * (k if t < s.plus else -k)
+    t = s.place_of[i]
+    return (h if i < s.rows[0] else -h) + (s.alpha[t] * s.ridge[t] if is_active(s, i) else 0.0)
 
 
 @njit(each_step=True)
-def give_back(s, t):
-    """Let go of row t's line if it is borrowed: it does not cover what enters later."""
-    if 0 <= s.slot_of[t] < OWN_LINES:
-        s.slot_of[t] = -1
-
-
-@partner.implements(Sampled)
-def _partner_in_active(search, s, i):
-    return partner_among_active(s, i)
+def hold(s, c, q_i):
+    """Return the place of candidate c: a free one of its class, with its column, unless it is held."""
+    i = np.int64(s.drawn[c])
+    plus, ridge, diagonal = s.rows
+    if not s.search.computed or is_active(s, i):
+        t = np.int64(s.place_of[i])
+        s.q[t] = q_i
+        return t
+    t = np.int64(0 if i < plus else s.plus)
+    while s.place[t] >= 0:
+        t += 1
+    s.row[t], s.place_of[i] = i, t
+    s.q[t], s.ridge[t], s.diagonal[t] = q_i, ridge[i], diagonal[i]
+    for p in range(s.now[0].active):
+        r = s.active[p]
+        s.cached[t, r] = s.cached[r, t] = s.values[c, p]
+    s.cached[t, t] = diagonal[i] - ridge[i] - 1.0
+    return t
 
 
 # ---------------------------------------------------------------- kernel values, outside the compiled loop
 
-
-def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
-    """Compute k between the candidates drawn and the active set."""
-    _against_active(s, columns, s.drawn[: s.search.candidates], WIDE)
-    s.now["stop"] = GOING
-
-
-def fetch_active_columns(s: SimplexState, columns: ColumnCache) -> None:
-    """Compute the wanted row's column on the active set, with those of active rows that are missing.
-
-    Each goes to the row's own line; a row without one, not active or beyond the memory, is lent one. Many are missing
-    only after a start from another run's end: a row that enters brings its column.
-    """
-    now = s.now[0]
-    i = int(now["wanted"])
-    which = np.empty(WIDE, np.int32)
-    count = _missing(s, i, which)
-    _against_active(s, columns, which[:count], WIDE if count > NARROW else NARROW)
-    if line_of_place(s, s.place[i]) < 0 or s.place[i] < 0:
-        s.slot_of[i] = VERTEX_LINE if i == now["vertex"] else PARTNER_LINE
-    _put_columns(s, which[:count])
-    now["stop"] = GOING
-
-
-@njit
-def _missing(s, i, which):
-    """Put row i and active rows without a column that have a line of their own into ``which``; return how many."""
-    which[0], count = i, 1
-    for p in range(s.now[0].active):
-        t = s.active[p]
-        if t != i and s.slot_of[t] < 0 and line_of_place(s, p) >= 0:
-            which[count] = t
-            count += 1
-            if count == which.size:
-                break
-    return count
-
-
-@njit
-def _put_columns(s, which):
-    """Copy the first lines of ``values`` to the lines of these rows."""
-    for c in range(which.size):
-        t = which[c]
-        if s.slot_of[t] < 0:
-            s.slot_of[t] = line_of_place(s, s.place[t])
-        put_column(s, c, t)
-
-
 _LINES = np.arange(WIDE)
 
 
-def _against_active(s: SimplexState, columns: ColumnCache, which: Any, width: int) -> None:
-    active, some = int(s.now["active"][0]), np.ascontiguousarray(which)
+def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
+    """Compute k between the candidates and the active rows."""
+    active = s.row[s.active[: int(s.now["active"][0])]]
+    kernel, own, some = columns.kernel, columns.own, s.drawn[:CANDIDATES]
     fill_block(
-        columns.kernel,
-        columns.left_block,
-        width,
-        columns.rows,
-        columns.own,
-        some,
-        s.active[:active],
-        s.values,
-        _LINES,
-        columns.threads,
+        kernel, columns.left_block, WIDE, columns.rows, own, some, active, s.values, _LINES, columns.threads
     )
-    columns.counts[EVALUATIONS] += len(which) * active
+    columns.counts[EVALUATIONS] += CANDIDATES * len(active)
+    s.now["stop"] = GOING
 
 
-def lines_within(room: int, dtype: Any, cache_bytes: int) -> int:
-    """Return how many lines of that many kernel values fit in the budget, beside those that are lent."""
-    return OWN_LINES + min(room, cache_bytes // (room * np.dtype(dtype).itemsize))
+def room_for(active: int) -> int:
+    """Return how many rows of each class to have places for where so many of one are active."""
+    return max(FIRST_ROOM, 3 * active // 2)
 
 
-def with_room(s: SimplexState, cache_bytes: int) -> SimplexState:
-    """Return the state with room for the kernel values of one more active row."""
-    needed, before = int(s.now["active"][0]) + 1, s.values.shape[1]
-    if needed <= before:
-        return s
-    room = max(2 * before, needed)
-    lines = lines_within(room, s.cached.dtype, cache_bytes)
-    cached = np.empty((lines, room), s.cached.dtype)
-    cached[: len(s.cached), :before] = s.cached[:lines]
-    s.slot_of[s.slot_of >= lines] = -1
-    return s._replace(values=np.empty((WIDE, room), s.values.dtype), core=np.empty((3, room)), cached=cached)
+def matrix_fits(active: int, cache_bytes: int) -> bool:
+    """Return whether the kernel matrix of so many active rows, with room for more, fits in the cache."""
+    return 8 * (2 * room_for(active)) ** 2 <= cache_bytes
 
 
-class Tracked(NamedTuple):
-    """Look at some rows as `Sampled` does, with q kept over all rows."""
-
-    candidates: int
-    retries: int
-    outside: bool
-    in_turn: bool
+def has_room(s: SimplexState) -> bool:
+    """Return whether there is a place for one more row of each class."""
+    active, plus = int(s.now["active"][0]), int(s.now["plus"][0])
+    return max(plus, active - plus) < s.plus
 
 
-@select.implements(Tracked)
-def _select_from_some_known(search, s):
-    """Draw candidates and decide by their q, which are at hand."""
-    now = s.now[0]
-    if now.draws == 0:
-        now.iterations += 1
-        draw(search, s)
-    while not decided(search, s, _best_known(s, search.candidates)):
-        draw(search, s)
+def places_for(qp: SimplexQP, support: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the row at each place, the place of each row where these are active, and the first place of the class -1.
+
+    Places that are not taken yet have row 0.
+    """
+    plus = support < qp.plus
+    room = room_for(int(max(np.count_nonzero(plus), np.count_nonzero(~plus))))
+    places = np.where(plus, plus.cumsum() - 1, room + (~plus).cumsum() - 1)
+    row, place_of = np.zeros(2 * room, np.int32), np.full(len(qp.ridge), -1, np.int32)
+    row[places], place_of[support] = support, places
+    return row, place_of, room
 
 
-@njit(each_step=True)
-def _best_known(s, candidates):
-    """Return the candidate with the least q."""
-    best = 0
-    for c in range(1, candidates):
-        if s.q[s.drawn[c]] < s.q[s.drawn[best]]:
-            best = c
-    return best
+def matrix_of(columns: ColumnCache, support: np.ndarray) -> np.ndarray:
+    """Return the kernel values of these rows with each other."""
+    K = np.empty((len(support), len(support)), columns.cached.dtype)
+    kernel_matrix(columns.kernel, columns.rows, support, support, K, columns.threads)
+    np.fill_diagonal(K, columns.itself[support])
+    columns.counts[EVALUATIONS] += K.size
+    return K
 
 
-def drawn_soon(search: Sampled | Tracked, m: int) -> bool:
+def drawn_soon(search: Search, m: int) -> bool:
     """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
-    return bool(m <= PREFETCH_WITHIN * search.candidates)
+    return search.candidates == 0 or m <= PREFETCH_WITHIN * search.candidates
 
 
 def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
-    """Whether candidates have cost more kernel values than q over all rows would have from the start.
+    """Whether candidates have cost more kernel values than q at all rows would have from the start.
 
     That is the gradient once, a column for each active row, and an update of m entries a step.
     """
-    now, m = s.now[0], len(s.q)
+    now, m = s.now[0], len(s.place_of)
     fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(s.search, m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each

@@ -1,7 +1,7 @@
 """SIMD scans over all rows, where a step under full search spends its time, and a team of threads that shares them.
 
-A scan compares vectors of eight rows with the extreme found so far and reads a stretch of rows again only where it may
-hold a new one. It returns exactly what the plain loop would: the first row of equals.
+A scan keeps the extreme of each of eight lanes and its row. It returns what the plain loop would: the first row of
+equals.
 
 A step takes some ten microseconds, less than waking a thread does. So while the loop runs, the other threads spin in
 `do_tasks`: when the epoch rises they claim shares of the rows by compare-and-swap and run the scan that the task
@@ -31,10 +31,8 @@ from fwsvm.numerics.simd import (
     widen,
 )
 from fwsvm.numerics.threads import alongside
-from fwsvm.solvers.tuning import ROWS_A_THREAD, SCAN_STRETCH
+from fwsvm.solvers.tuning import ROWS_A_THREAD
 
-#: Relative rounding of a comparison computed in two ways; a false alarm only costs a second reading.
-COMPARISON_ROUNDING = 1e-14
 LANES = np.arange(8.0)  # the places in a vector
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
@@ -68,32 +66,20 @@ def first_of(behind, where):
     return np.int64(reduce_min(where_positive(behind, broadcast(np.inf), where)))
 
 
-@njit(inline="always")
-def place_of(q, value, start):
-    """Return the first t >= start with q_t = value."""
-    while q[start] != value:
-        start += 1
-    return start
-
-
 @njit(each_step=True)
-def highest_active(q, active_diagonal):
-    """Return argmax of q over the active rows."""
-    best, most, whole = -1, -np.inf, q.size // 8 * 8
-    for start in range(0, whole, SCAN_STRETCH):
-        highest = broadcast(-np.inf)
-        for t in range(start, minimum(start + SCAN_STRETCH, whole), 8):
-            highest = maximum(
-                where_positive(load(active_diagonal, t), load(q, t), broadcast(-np.inf)), highest
-            )
-        high = reduce_max(highest)
-        if high > most:
-            best, most = start, high
-            while not (active_diagonal[best] > 0.0 and q[best] == high):
-                best += 1
+def highest_active(q, active_diagonal, sign):
+    """Return the active row of the largest sign * q."""
+    whole, highest = q.size // 8 * 8, broadcast(-np.inf)
+    where, lanes = broadcast(0.0), load(LANES, 0)
+    for t in range(0, whole, 8):
+        value = where_positive(load(active_diagonal, t), load(q, t) * sign, broadcast(-np.inf))
+        where = where_positive(value - highest, lanes + np.float64(t), where)
+        highest = maximum(value, highest)
+    most = reduce_max(highest)
+    best = first_of(most - highest, where)
     for t in range(whole, q.size):
-        if active_diagonal[t] > 0.0 and q[t] > most:
-            best, most = t, q[t]
+        if active_diagonal[t] > 0.0 and sign * q[t] > most:
+            best, most = t, sign * q[t]
     return best
 
 
@@ -103,43 +89,30 @@ def curvature(k, diagonal, K_ii, twice):
     return maximum(diagonal + K_ii - (k + 1.0) * twice, TINY)
 
 
-@njit(inline="always")
-def _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t):
-    """Return slope^2 and curvature of eight partners, whose quotients they gain."""
-    diagonal = load(active_diagonal, t)
-    slope = where_positive(diagonal, maximum(load(q, t) - q_i, 0.0), broadcast(0.0))
-    return slope * slope, curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
-
-
 @njit(each_step=True)
 def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
     """Return the j of a range of the largest gain of a swap with i, among the active j with q_j > q_i; and the gain.
 
     ``active_diagonal`` is K~_jj of the active rows, ``twice`` is 2 y_i y_j over the range; ``best`` and ``most`` are
-    those of an earlier range. A vector test whether slope^2 > most curvature anywhere in a stretch takes no
-    division; only stretches that pass it are read again.
+    those of an earlier range. Gains are slope^2 / curvature, compared without a division.
     """
-    whole, lanes = first + (last - first) // 8 * 8, load(LANES, 0)
-    for start in range(first, whole, SCAN_STRETCH):
-        stop = minimum(start + SCAN_STRETCH, whole)
-        excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
-        for t in range(start, stop, 8):
-            squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
-            excess = maximum(squares - widths * bar, excess)
-        if reduce_max(excess) > 0.0:
-            highest, where = broadcast(0.0), broadcast(0.0)
-            for t in range(start, stop, 8):
-                squares, widths = _gains(k_i, q, active_diagonal, q_i, K_ii, twice, t)
-                gains = squares / widths
-                where = where_positive(gains - highest, lanes + np.float64(t), where)
-                highest = maximum(gains, highest)
-            high = reduce_max(highest)
-            if high > most:
-                best, most = first_of(high - highest, where), high
+    whole, lanes, zero = first + (last - first) // 8 * 8, load(LANES, 0), broadcast(0.0)
+    square, width, where = zero, broadcast(1.0), zero
+    for t in range(first, whole, 8):
+        diagonal = load(active_diagonal, t)
+        slope = where_positive(diagonal, maximum(load(q, t) - q_i, 0.0), zero)
+        bend = curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
+        more = slope * slope * width - square * bend
+        where = where_positive(more, lanes + np.float64(t), where)
+        square, width = where_positive(more, slope * slope, square), where_positive(more, bend, width)
+    gains = square / width
+    high = reduce_max(gains)
+    if high > most:
+        best, most = first_of(high - gains, where), high
     for t in range(whole, last):
         if active_diagonal[t] > 0.0 and q[t] > q_i:
-            slope = q[t] - q_i
-            gain = slope * slope / curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
+            slope_t = q[t] - q_i
+            gain = slope_t * slope_t / curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
             if gain > most:
                 best, most = t, gain
     return best, most
@@ -290,11 +263,11 @@ def scan(s, kind, i, j, scale, a, b):
     store_release(team.epoch, 0, epoch)
     for share in range(shares):
         _do_share(s, share, epoch)
+    best, least = np.int64(-1), np.inf
     for share in range(shares):
-        while load_acquire(team.done, share * CACHE_LINE) != epoch:
+        at = share * CACHE_LINE
+        while load_acquire(team.done, at) != epoch:
             spin_hint()
-    best = 0
-    for share in range(1, shares):
-        if team.value[share * CACHE_LINE] < team.value[best * CACHE_LINE]:
-            best = share
-    return team.place[best * CACHE_LINE]
+        if team.value[at] < least:
+            best, least = team.place[at], team.value[at]
+    return best

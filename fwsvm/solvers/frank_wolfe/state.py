@@ -20,59 +20,82 @@ CONTROL = np.dtype(
         ("noise", np.float64),  # gaps below it are what rounding leaves of kernel values this large
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
         ("vertex", np.int64),  # i, the vertex the next move is about
-        ("best", np.int64),  # argmin q over all rows, as the last full pass found it
+        ("best", np.int64),  # argmin q, as the last update found it
         ("active", np.int64),  # |A|
+        ("plus", np.int64),  # rows of the class +1 among them
         ("iterations", np.int64),  # ascent vertices searched for
         ("steps", np.int64),  # moves made
         ("drops", np.int64),  # moves that made a weight zero
         ("stop", np.int64),  # GOING, or why the loop came back
         ("wanted", np.int64),  # the row whose column is wanted
         ("found", np.int64),  # whether ``vertex`` is that of the present point
-        ("draws", np.int64),  # `Sampled`, `Tracked`: how often candidates were drawn for the present point
-        ("looked", np.int64),  # `Sampled`: kernel values that looking at candidates and checks cost
+        ("draws", np.int64),  # how often candidates were drawn for the present point
+        ("looked", np.int64),  # kernel values that looking at candidates and checks cost
     ]
 )
+
+
+class Search(NamedTuple):
+    """How the ascent vertex is found: among all rows, or among ``candidates`` drawn with replacement.
+
+    Candidates are drawn up to ``retries`` times while none violates the goal. With ``outside`` they are drawn from the
+    rows outside the active set, with ``in_turn`` from its two classes in turn, as LIBCVM and the program of 003's
+    authors do for CVM. With ``computed`` the run holds the active rows alone, and q of candidates is computed anew each
+    time.
+    """
+
+    candidates: int = 0
+    retries: int = 0
+    outside: bool = False
+    in_turn: bool = False
+    computed: bool = False
 
 
 class SimplexState(NamedTuple):
     """The point, its gradient, and the kernel values at hand; arrays change, the tuple does not.
 
+    It holds n rows: all m rows of the problem, or those that are or may become active (`Search.computed`), each at a
+    place of its class.
+
     Attributes
     ----------
-    search : Full, Sampled or Tracked
-        How the ascent vertex is found and how much of q is kept.
+    search : Search
     plus : int
-        Rows 0 ... plus - 1 have y = +1, the others -1.
-    ridge, diagonal : ndarray of float64, shape (m,)
+        Places 0 ... plus - 1 are for rows with y = +1, the others for -1.
+    ridge, diagonal : ndarray of float64, shape (n,)
         1 / C_i and K~_ii.
-    alpha : ndarray of float64, shape (m,)
+    alpha : ndarray of float64, shape (n,)
         The weights; exactly zero outside the active set.
-    q : ndarray of float64, shape (m,)
-        K~ alpha; `Sampled` keeps it on the active set alone.
-    active : ndarray of int32, shape (m,)
-        The active set A in its first ``now.active`` places.
-    place : ndarray of int32, shape (m,)
+    q : ndarray of float64, shape (n,)
+        K~ alpha.
+    active : ndarray of int32, shape (n,)
+        The active set A in its first ``now.active`` entries.
+    place : ndarray of int32, shape (n,)
         Position in ``active``, -1 for none.
-    active_diagonal : ndarray of float64, shape (m,)
+    active_diagonal : ndarray of float64, shape (n,)
         K~_ii of active rows, -1 of the others: one array tells a scan which rows are active, and their K~_ii.
     now : ndarray of `CONTROL`, shape (1,)
     random : ndarray of uint64, shape (1,)
         A stream of `fwsvm.numerics.random`.
-    cached : ndarray, shape (slots, m)
-        Kernel columns k(x_i, .) by row; under `Sampled`, shape (lines, room), by place in the active set.
-    slot_of : ndarray of int32, shape (m,)
+    cached : ndarray, shape (slots, n)
+        Kernel columns k(x_i, .).
+    slot_of : ndarray of int32, shape (n,)
         Line of ``cached`` with a row's column, -1 for none.
-    values : ndarray, shape (64, room)
-        `Sampled`: kernel values of the candidates with the active set.
-    core : ndarray of float64, shape (3, room)
-        `Sampled`: room for copies by place in the active set (`fwsvm.solvers.frank_wolfe.cvm`).
+    row : ndarray of int32, shape (n,)
+        The row of the problem at each place.
+    place_of : ndarray of int32, shape (m,)
+        The place that each row of the problem was last held at, -1 for none.
+    rows : tuple
+        Number of rows with y = +1, and ridge and diagonal (m,), of the problem.
     drawn : ndarray of int32, shape (64,)
-        `Sampled`, `Tracked`: the candidates.
+        The candidates, rows of the problem.
+    values : ndarray, shape (64, n)
+        Kernel values of the candidates with the active rows (`Search.computed`).
     team : ThreadTeam
-        The threads that share scans over all rows.
+        The threads that share scans.
     """
 
-    search: Any
+    search: Search
     plus: int
     ridge: np.ndarray
     diagonal: np.ndarray
@@ -85,9 +108,11 @@ class SimplexState(NamedTuple):
     random: np.ndarray
     cached: np.ndarray
     slot_of: np.ndarray
-    values: np.ndarray
-    core: np.ndarray
+    row: np.ndarray
+    place_of: np.ndarray
+    rows: tuple[int, np.ndarray, np.ndarray]
     drawn: np.ndarray
+    values: np.ndarray
     team: Any
 
 
@@ -111,9 +136,6 @@ def largest_gap(stop: str, level: float, widest: float, R: float) -> float:
     return constant + slope * R
 
 
-ROUNDED = 2.0**-52  # what sums in double precision are off by, in parts of R
-
-
 @dataclass(frozen=True)
 class SimplexStart(WarmStart):
     """What a run on the simplex makes use of, beside the weights.
@@ -127,8 +149,6 @@ class SimplexStart(WarmStart):
         Whether the run was Newton's, and swap-2o alone did not reach the goal.
     earlier : tuple of SimplexStart
         Where runs before it ended, by the same kernel, at most two.
-    error : float
-        Rounding of the gradient, in parts of R.
     """
 
     kernel: Any
@@ -136,31 +156,8 @@ class SimplexStart(WarmStart):
     ridge: np.ndarray
     newton: bool = False
     earlier: tuple["SimplexStart", ...] = ()
-    error: float = ROUNDED
 
     @property
     def ends(self) -> tuple["SimplexStart", ...]:
         """Where the last two runs ended."""
         return (*self.earlier, replace(self, earlier=()))[-2:]
-
-    def gradient_at(self, ridge: np.ndarray) -> np.ndarray:
-        """Return q at the same weights with another ridge."""
-        return self.gradient + (ridge - self.ridge) * self.weights
-
-    def extrapolated(self, ridge: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the best combination b of the ends of runs with another ridge: b, K~ b and its error.
-
-        It minimises 1/2 b' K~ b - sum b over their span, where K~ is known, and may have entries below 0. The path of
-        b along C is smooth: beside the last end alone, it leaves a half to a quarter of the steps to do.
-        """
-        points = (*self.earlier, self)
-        b = np.stack([point.weights for point in points])
-        f = np.stack([point.gradient_at(ridge) for point in points])
-        products = b @ f.T
-        R = products.diagonal()
-        if not (R > 0.0).all():  # lost in rounding
-            return b[-1], f[-1], self.error
-        scales = 1.0 / np.sqrt(R)
-        factors = scales * np.linalg.lstsq(products * np.outer(scales, scales), scales, rcond=ROUNDED)[0]
-        error = ROUNDED + float(np.abs(factors) * R @ [point.error for point in points])
-        return factors @ b, factors @ f, error

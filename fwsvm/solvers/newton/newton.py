@@ -46,7 +46,6 @@ from fwsvm.problems.simplex_qp import gradient, signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
-from fwsvm.solvers.frank_wolfe.start import even_start
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import SwapBudget, least_along
@@ -126,7 +125,7 @@ class NewtonRun:
     rule : Newton
     resolved : Resolved
     warm_start : WarmStart, optional
-        With the gradient of a run on the same kernel where it is a `SimplexStart`.
+        With the ends of earlier runs on the same kernel where it is a `SimplexStart`.
     columns : SharedColumns, optional
     """
 
@@ -139,8 +138,7 @@ class NewtonRun:
         columns: SharedColumns | None = None,
     ) -> None:
         rule.check()
-        start = even_start(problem, resolved) if warm_start is None else warm_start
-        self.simplex = SimplexRun(problem, Swap2o(), resolved, start, columns)
+        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         self.simplex.block = FETCHED_BLOCK
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch = resolved, rule.switch
@@ -264,7 +262,6 @@ class NewtonRun:
             ridge=simplex.in_order(self.ridge),
             newton=self.took_newton_steps,
             earlier=self.ends,
-            error=simplex.error,
         )
         return replace(here, warm_start=start)
 
