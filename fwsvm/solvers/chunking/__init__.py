@@ -36,16 +36,15 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, on_simplex, outcome_of
-from fwsvm.solvers.frank_wolfe.state import SimplexStart, largest_gap
+from fwsvm.solvers.frank_wolfe.state import largest_gap
 from fwsvm.solvers.registry import FAMILIES, METHODS, method, register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
+from fwsvm.solvers.solver import Counters, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_SPARE,
     FIRST_CHUNK,
     LARGEST_CHUNK,
     MOST_FIRST_ROWS,
-    SAFE_ROUNDING,
     SMALL_CLASS,
 )
 from fwsvm.status import Status
@@ -97,10 +96,6 @@ def fits(support: int, rows: int, resolved: Resolved) -> bool:
 class ChunkRun:
     """A `Solver`: the present chunk and the inner run on it, or alpha alone between two of them.
 
-    Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too. As the
-    certificate of alpha over all rows holds for the rows of a chunk, inner runs leave their own check from scratch to
-    it, as long as their rounding does not keep the run from its goal.
-
     Parameters
     ----------
     problem : Binary, whose X may be a `RowSource`
@@ -112,13 +107,9 @@ class ChunkRun:
 
     Attributes
     ----------
-    found : SimplexCertificate or None, of alpha over all rows, where they were looked at
-    outcome : Outcome or None, of alpha, where an inner run ended at it
-    lowest, gap : float, R and the gap at the look before, in either precision
+    lowest : float, R at the look before
     below : float, a number that the optimum is not below, by the looks so far
-    done : SimplexIterate or None, what the last inner run ended at, until the next begins
-    defers : bool, whether inner runs leave their check to the look at all rows
-    exact : bool, whether the last look was in float64
+    end : SimplexIterate, what the last inner run ended at
     before : Counters, what all before the present inner run did
     """
 
@@ -130,29 +121,23 @@ class ChunkRun:
         columns: SharedColumns | None = None,
         many: Resolved | None = None,
     ) -> None:
-        self.settings, self.many, self.stream = settings, many, problem.stream
+        self.settings, self.many, self.problem = settings, many, problem
         self.matter = 0  # rows that matter by the last look
         self.columns = columns  # for all rows; each chunk is of other rows
         self.source: RowSource = row_source(problem.X)
         self.before = Counters()
-        self.order = np.argsort(-problem.y, kind="stable")
-        self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
-        self.m, self.plus, self.ridge = len(self.y), int(np.count_nonzero(self.y > 0)), 1.0 / self.penalties
+        self.m, self.y, self.ridge = len(problem.y), problem.y, 1.0 / problem.penalties
         own = self.source.diagonal(settings.kernel)
-        self.diagonal, self.value_rounding = own.values[self.order] + 1.0 + self.ridge, own.rounding
+        self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
         self.widest = float(self.diagonal.max())
-        self.found: SimplexCertificate | None = None
-        self.outcome: Outcome | None = None
-        self.lowest = self.gap = np.inf
-        self.below = 0.0
-        self.defers, self.exact = True, False
+        self.lowest, self.below = np.inf, 0.0
         self.alpha = np.zeros(self.m)
         if warm_start is None:
             share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m) if self.source.is_far else FIRST_CHUNK
-            self._start(first_chunk(self.plus, self.m, np.random.default_rng(self.stream), share))
+            self._start(first_chunk(self.y, np.random.default_rng(problem.stream), share))
         else:  # of a run with another penalty
-            self.alpha = warm_start.weights[self.order]
-            self._start(self._next_chunk(self._survey(np.float32)))
+            self.alpha = warm_start.weights
+            self._start(self._next_chunk(self._look(np.float32)[0]))
 
     # ---------------------------------------------------------------- chunks
 
@@ -162,66 +147,46 @@ class ChunkRun:
 
     def _start(self, chunk: np.ndarray) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
-        self.chunk, settings = chunk, self._of_chunk(len(chunk))
-        warm_start: WarmStart | None = None
-        if self.exact:
-            warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], self.ridge[chunk])
-        elif self.alpha.any():
-            warm_start = WarmStart(self.alpha[chunk])
-        rows = self.source.take(self.order[chunk])
+        self.chunk = chunk = chunk[np.argsort(-self.y[chunk], kind="stable")]  # in the order of the inner run
+        settings, rows = self._of_chunk(len(chunk)), self.source.take(chunk)
         if self.source.is_far:
             require(
                 COPIED * len(rows.values),
                 f"a chunk of {len(chunk):,} of the {self.m:,} rows, those that may be support vectors,",
                 "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
             )
-        problem = Binary(rows, self.y[chunk], self.penalties[chunk], self.stream)
+        problem = Binary(rows, self.y[chunk], self.problem.penalties[chunk], self.problem.stream)
+        warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         columns = self.columns if self._is_whole else None
         self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
-        self.done: SimplexIterate | None = None
 
     def _of_chunk(self, rows: int) -> Resolved:
         """Return the settings of the inner run on a chunk of so many rows."""
         settings = self.settings
         if self.many is not None and rows == self.m and not fits(self.matter, self.m, self.many):
             settings = self.many
-        if settings.stop == "meb" and self.found is not None:
-            # the rule speaks of the largest K~_ii of all rows
-            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
-        return replace(settings, deferred=SAFE_ROUNDING if self.defers and rows < self.m else 0.0)
+        return replace(settings, deferred=False)
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
-        """Return the next chunk, after a survey that returned q."""
+        """Return the next chunk, after a look that returned q."""
         f = (q - self.ridge * self.alpha) / float(self.alpha @ q)
         self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
-        return select_rows(f, self.alpha, self.plus)
+        return select_rows(f, self.alpha, self.y)
 
     def _goal(self, R: float) -> float:
         return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
 
     # ---------------------------------------------------------------- looks at all rows
 
-    def _survey(self, dtype: type = np.float64) -> np.ndarray:
-        """Find the certificate of alpha, which is one in float64 only, and return q (m,)."""
-        alpha, y, ridge = np.empty((3, self.m))
-        alpha[self.order], y[self.order], ridge[self.order] = self.alpha, self.y, self.ridge
-        point = y, alpha[:, None], ridge[:, None]
-        q = gradients(self.settings.kernel, self.source, *point, self.settings.threads, dtype)[self.order, 0]
-        self.q = np.ascontiguousarray(q)
-        self.found = certificate(self.ridge, self.diagonal, self.alpha, self.q, self.value_rounding)
-        self.below = max(self.below, self.found.objective - self.found.gap)
+    def _look(self, dtype: type) -> tuple[np.ndarray, SimplexCertificate]:
+        """Return q (m,) and the certificate of alpha, which is one in float64 only."""
+        settings, point = self.settings, (self.y, self.alpha[:, None], self.ridge[:, None])
+        q = gradients(settings.kernel, self.source, *point, settings.threads, dtype)[:, 0]
+        found = certificate(self.ridge, self.diagonal, self.alpha, q, self.value_rounding)
+        self.below = max(self.below, found.objective - found.gap)
         evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
         self.before = self.before._replace(kernel_evaluations=evaluations)
-        return self.q
-
-    def _look(self) -> tuple[np.ndarray, SimplexCertificate]:
-        """Look at all rows, in single precision where that shows for sure that the run goes on."""
-        q = self._survey(np.float32)
-        self.exact = self._excess_outside(q) <= SINGLE_ROUNDING * self.widest
-        if self.exact:
-            q = self._survey()
-        assert self.found is not None  # noqa: S101  (by the survey)
-        return q, self.found
+        return q, found
 
     def _excess_outside(self, q: np.ndarray) -> float:
         """Return by how much the gap of rows outside the chunk is above the goal."""
@@ -240,78 +205,66 @@ class ChunkRun:
         ended: Status | None = self.inner.check_stop()
         if ended is None or self._is_whole:
             return ended
-        last, before = self.iterate(), self.counters
-        self.alpha, self.done, self.before = last.alpha[self.order], last, before
-        self.outcome = self.inner = None
-        q, found = self._look()
-        halved, self.gap = found.gap < 0.5 * self.gap, found.gap
-        if self.exact:
+        self.end, self.before = self.iterate(), self.counters
+        self.alpha, self.inner = self.end.alpha, None
+        q, _ = self._look(np.float32)
+        if self._excess_outside(q) <= SINGLE_ROUNDING * self.widest:  # the run may have ended
+            q, found = self._look(np.float64)
             outcome = outcome_of(found, self.settings, self.widest)
             if outcome.within and not self.settings.final_gap:
                 return Status.SAMPLED_STOP
-            self.outcome = outcome
-            if outcome.within:
-                return Status.CONVERGED
-            if self._excess_outside(q) <= 0.0:  # no other row would help
-                if not self.defers:
-                    return Status.STALLED  # it is the inner method that can do no better
-                self.defers = (
-                    halved  # or its rounding, which it has not seen: that of steps from an exact q is small
-                )
-                self._start(self.chunk)
-                return None
-        falls, self.lowest = self.lowest > last.objective, last.objective
+            if outcome.within or self._excess_outside(q) <= 0.0:  # no other row would help
+                self.end = replace(self.end, gap=outcome.gap, outcome=outcome)
+                return Status.CONVERGED if outcome.within else Status.STALLED
+        falls, self.lowest = self.lowest > self.end.objective, self.end.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._next_chunk(q) if falls else np.arange(self.m))
         return None
 
     def iterate(self) -> SimplexIterate:
         """Return alpha over all rows, R and the support size, and how far R is above what the optimum is not below."""
-        if self.done is not None:
-            gap = self.done.objective - self.below if self.outcome is None else self.outcome.gap
-            return replace(self.done, gap=gap, outcome=self.outcome)
-        here, alpha, whole = self.inner.iterate(), np.zeros(self.m), self._is_whole
-        alpha[self.order[self.chunk]] = here.alpha
-        return replace(
+        if self.inner is None:
+            return self.end
+        here, alpha = self.inner.iterate(), np.zeros(self.m)
+        alpha[self.chunk] = here.alpha
+        there = replace(
             here,
             iterations=self.before.iterations + here.iterations,
             alpha=alpha,
             warm_start=WarmStart(alpha),
-            gap=here.gap if whole else here.objective - self.below,
-            outcome=here.outcome if whole else None,
         )
+        return there if self._is_whole else replace(there, gap=here.objective - self.below, outcome=None)
 
     @property
     def counters(self) -> Counters:
         """What was done so far, on all chunks, and between them."""
-        return self.before if self.done is not None else self.before.plus(self.inner.counters)
+        return self.before if self.inner is None else self.before.plus(self.inner.counters)
 
 
-def first_chunk(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
-    """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
-    chunk = [
-        first + random.choice(count, max(min(count, SMALL_CLASS), int(share * count)), replace=False)
-        for first, count in ((0, plus), (plus, m - plus))
-    ]
+def first_chunk(y: np.ndarray, random: np.random.Generator, share: float) -> np.ndarray:
+    """Return the rows of a first chunk, ascending: a share of each class."""
+    chunk = []
+    for rows in (np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
+        size = max(min(len(rows), SMALL_CLASS), int(share * len(rows)))
+        chunk.append(random.choice(rows, size, replace=False))
     return np.sort(np.concatenate(chunk))
 
 
-def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:
+def select_rows(f: np.ndarray, alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the rows of the next chunk, ascending, or all rows.
 
     Parameters
     ----------
     f : ndarray, shape (m,), y_t times the decision value: rows below 1 matter
     alpha : ndarray, shape (m,); so do those with weight
-    plus : int, rows 0 ... plus - 1 are the class +1; of each class there is one row at least
+    y : ndarray, shape (m,), the classes 1 and -1, of each of which there is one row at least
     """
-    m = len(f)
     wanted = int(CHUNK_SPARE * np.count_nonzero((alpha > 0.0) | (f < 1.0))) + 2
-    if wanted > LARGEST_CHUNK * m:
-        return np.arange(m)
+    if wanted > LARGEST_CHUNK * len(f):
+        return np.arange(len(f))
     order = np.where(alpha > 0.0, -np.inf, f)
-    for first, last in ((0, plus), (plus, m)):
-        order[first + int(order[first:last].argmin())] = -np.inf
+    for sign in (1.0, -1.0):
+        order[np.where(y == sign, order, np.inf).argmin()] = -np.inf
     return np.sort(np.argpartition(order, wanted - 1)[:wanted])
 
 
