@@ -67,7 +67,7 @@ def _has_many(warm_start: WarmStart | None, *, first: bool) -> bool:
 
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
-    from fwsvm.solvers.decomposition.decomposition import DecompositionRun
+    from fwsvm.solvers.decomposition import DecompositionRun
     from fwsvm.solvers.newton.newton import NewtonRun
 
     if isinstance(solver, DecompositionRun) or (
