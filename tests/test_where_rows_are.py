@@ -22,6 +22,7 @@ from fwsvm.data import inputs, parsed_copies, partitions
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, text_files
 from fwsvm.distributed import fit as on_cluster
+from fwsvm.distributed.table import ClusterSource
 from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
 from tests.distributed.inline import table_of
@@ -75,7 +76,8 @@ def trained(there: Written, form: str, settings: Settings) -> Result:
         table = table_of(there.path)
         assert len(table.blocks) > 3
         asked = on_cluster.for_cluster(settings)
-        return on_cluster.fit(table, asked, on_cluster.resolve(table, asked))
+        source = ClusterSource(table)
+        return on_cluster.fit(source, asked, on_cluster.resolve(source, asked))
     found = data.load(there.path)
     assert is_mapped(found.train.X) == (form != "memory")
     return fit(found.train.X, data.labels.encode(found.train.labels, CLASSES), CLASSES, settings)

@@ -66,10 +66,9 @@ def open_problem(
     settings = for_cluster(settings)
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
-        resolved = resolve(remote.table, settings)
-        table = remote.table
-        origin = f"{remote.columns['dataset']} (on {table.cluster.workers:,} workers)"
-        shape = f"{table.rows:,} x {table.features:,}"
+        resolved, table = resolve(remote.source, settings), remote.source.table
+        origin = f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)"
+        shape = f"{len(table.codes):,} x {table.features:,}"
         _print_problem(say, remote, resolved, origin, shape, table.classes, table.ranges)
         yield Problem(remote, settings, resolved)
 

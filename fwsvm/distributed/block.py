@@ -1,4 +1,7 @@
-"""A worker's rows: a partition that is read, and what is asked of it. These functions run on workers."""
+"""A worker's rows: a partition that is read, and what is asked of it. These functions run on workers.
+
+``which`` are the numbers of some rows in the partition, ascending.
+"""
 
 from typing import Any, NamedTuple
 
@@ -8,8 +11,9 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._mapped import occurring, widened
 from fwsvm.data import labels
-from fwsvm.data.partitions import Partition, PartitionRows, read
+from fwsvm.data.partitions import Partition, PartitionRows
 from fwsvm.errors import DataError
+from fwsvm.kernels.kernel import family_of
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.kernels.sums import weighted_sums
@@ -18,26 +22,24 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
 from fwsvm.solvers.fit import refuse_overflow
 
-OUT = -1  # the class number of a row that is not trained on
-
 
 class Facts(NamedTuple):
-    """What is to be known of a partition: sha256 of its bytes, largest index, rows of each class, notices.
+    """What is to be known of a partition.
 
-    Classes are labels as text, in order of first appearance.
+    Attributes
+    ----------
+    sha256 : str, of its bytes
+    features : int, the largest index
+    names : list of str, its labels as text, in order of first appearance
+    codes : ndarray of int, shape (rows,), places in ``names``
+    notices : tuple of str
     """
 
     sha256: str
     features: int
-    counts: dict[str, int]
-    notices: tuple[str, ...]
-
-
-class Block(NamedTuple):
-    """The rows of a partition as they are trained on: rows in float64, and class numbers (int32), or `OUT`."""
-
-    rows: Rows
+    names: list[str]
     codes: np.ndarray
+    notices: tuple[str, ...]
 
 
 class Moments(NamedTuple):
@@ -53,99 +55,61 @@ class Moments(NamedTuple):
     apart: float
 
 
-def load(partition: Partition) -> PartitionRows:
-    """Read a partition."""
-    return read(partition)
-
-
 def facts(part: PartitionRows) -> Facts:
     """Return what is to be known of a partition."""
-    distinct, firsts, counts = np.unique(part.table.labels, return_index=True, return_counts=True)
+    distinct, firsts, codes = np.unique(part.table.labels, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
-    found: dict[str, int] = {}
-    for label, count in zip(distinct[order].tolist(), counts[order].tolist(), strict=True):
-        name = labels.label_text(label)
-        found[name] = found.get(name, 0) + count
-    return Facts(part.sha256, part.table.X.shape[1], found, part.notices)
+    names = [labels.label_text(label) for label in distinct[order].tolist()]
+    return Facts(part.sha256, part.table.X.shape[1], names, np.argsort(order)[codes], part.notices)
 
 
-def block(
-    part: PartitionRows, partition: Partition, sha256: str, classes: tuple[str, ...], features: int
-) -> Block:
-    """Return a partition's rows to train on; DataError where its bytes are not those that were read at first."""
+def checked_rows(part: PartitionRows, partition: Partition, sha256: str, features: int) -> Rows:
+    """Return a partition's rows; DataError where its bytes are not those that were read at first."""
     if part.sha256 != sha256:
         raise DataError(f"{partition.name} changed while it was trained on; train again")
-    return Block(as_rows(part.table.X)._replace(features=features), labels.encode(part.table.labels, classes))
+    return as_rows(part.table.X)._replace(features=features)
 
 
-def scaled(mine: Block, ranges: Ranges) -> Block:
-    """Return a block with its rows scaled."""
-    return Block(as_rows(scaling.apply(as_csr(mine.rows), ranges)), mine.codes)
+def scaled(rows: Rows, ranges: Ranges) -> Rows:
+    """Return rows scaled."""
+    return as_rows(scaling.apply(as_csr(rows), ranges))
 
 
-def without(mine: Block, held_out: np.ndarray) -> Block:
-    """Return a block of which the rows of a boolean mask are not trained on."""
-    return Block(mine.rows, np.where(held_out, OUT, mine.codes).astype(np.int32))
-
-
-def codes(mine: Block) -> np.ndarray:
-    """Return the class number of each row."""
-    return mine.codes
-
-
-def of_numbers(mine: Block, which: np.ndarray) -> Rows:
-    """Return the rows of numbers in this partition."""
-    return some_rows(mine.rows, which)
-
-
-def moments(mine: Block) -> Moments | None:
-    """Return what the rows that are trained on come to; None where there are none."""
-    rows = as_csr(some_rows(mine.rows, np.flatnonzero(mine.codes != OUT)))
-    (m, n), (X, columns) = rows.shape, occurring(rows)
-    if not m:
+def moments(rows: Rows, which: np.ndarray) -> Moments | None:
+    """Return what some rows come to; None where there are none."""
+    X, columns = occurring(as_csr(some_rows(rows, which)))
+    if not len(which):
         return None
-    sums = X.sum(axis=0), X.min(axis=0), X.max(axis=0)
-    found = [csr_array(each.reshape(1, -1)) for each in sums]
-    totals, least, most = found if columns is None else [widened(each, columns, n) for each in found]
-    return Moments(m, totals, least, most, 0.5 * (m - 1) * mean_squared_distance(X))
+    places = np.arange(rows.features) if columns is None else columns
+    totals, least, most = (
+        widened(each.reshape(1, -1), places, rows.features)
+        for each in (X.sum(axis=0), X.min(axis=0), X.max(axis=0))
+    )
+    return Moments(len(which), totals, least, most, 0.5 * (len(which) - 1) * mean_squared_distance(X))
 
 
-def _of_classes(mine: Block, classes: tuple[int, ...]) -> Rows:
-    which = np.flatnonzero(np.isin(mine.codes, classes))
-    return mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which)
-
-
-def diagonal(mine: Block, classes: tuple[int, ...], kernel: Any, kernel_name: str) -> Diagonal:
-    """Return the kernel's diagonal over the rows of some classes; RangeError where values are too large."""
-    source = RowSource(_of_classes(mine, classes))
+def diagonal(rows: Rows, which: np.ndarray, kernel: Any) -> Diagonal:
+    """Return the kernel's diagonal over some rows; RangeError where values are too large."""
+    source = RowSource(some_rows(rows, which))
     source.is_far = True
-    if not source.shape[0]:
-        return Diagonal(np.zeros(0), 0.0)
-    refuse_overflow(kernel, kernel_name, as_csr(source.X))
+    refuse_overflow(kernel, family_of(kernel).name, source.X)
     return source.diagonal(kernel)
 
 
 def sums(
-    mine: Block, classes: tuple[int, ...], kernel: Any, weighted: tuple[Rows, np.ndarray], dtype: str
+    rows: Rows, which: np.ndarray, kernel: Any, weighted: tuple[Rows, np.ndarray], dtype: str
 ) -> np.ndarray:
-    """Return the sums of weighted kernel values at the rows of some classes, float64 of shape (k, outputs)."""
+    """Return the sums of weighted kernel values at some rows, float64 of shape (k, outputs)."""
     narrow: type = np.dtype(dtype).type
-    sources, targets = (
-        in_precision(rows, narrow) for rows in narrowed(weighted[0], _of_classes(mine, classes))
-    )
+    sources, targets = (in_precision(some, narrow) for some in narrowed(weighted[0], some_rows(rows, which)))
     return weighted_sums(kernel, sources, np.arange(sources.height), weighted[1], targets)
 
 
-def right(mine: Block, which: np.ndarray, machine: KernelModel) -> int:
-    """Return on how many rows of a boolean mask a machine is right."""
-    if not which.any():
-        return 0
-    rows = some_rows(mine.rows, np.flatnonzero(which))
-    return int(np.count_nonzero(machine.predict(as_csr(rows)) == mine.codes[which]))
+def predict(rows: Rows, which: np.ndarray, model: KernelModel) -> np.ndarray:
+    """Return the class numbers that a model gives some rows."""
+    return model.predict(as_csr(some_rows(rows, which)))
 
 
 def as_csr(rows: Rows) -> csr_array:
     """Return rows as an array of SciPy's, which shares their numbers."""
-    X = csr_array((rows.values, rows.columns, rows.starts), shape=rows.shape)
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
+    return csr_array((rows.values, rows.columns, rows.starts), shape=rows.shape)

@@ -8,7 +8,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fwsvm.errors import FwsvmError, UsageError, kind_and_words
@@ -37,9 +37,8 @@ def connect(address: str) -> Any:
         Nothing answers there, or the cluster has no workers.
     """
     try:
-        distributed().comm.get_address_host_port(
-            address
-        )  # a client of none would complain when the process ends
+        # a client of no address would complain when the process ends
+        distributed().comm.get_address_host_port(address)
         client = distributed().Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"--scheduler {address}: no scheduler answers there: {error}") from None
@@ -84,15 +83,13 @@ class Cluster:
     def __init__(self, address: str) -> None:
         self.client, self.code = connect(address), identity()
 
-    @property
-    def workers(self) -> int:
-        """How many workers there are."""
-        return len(self.client.nthreads())
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return a future of ``function`` for each item of the first argument, a list.
 
-    def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        """Return a future of ``function`` for each of several arguments, which may be futures."""
-        columns = [list(some) for some in arguments]
-        count = len(columns[0])
+        An argument is a list of as many items, which may be futures, or the same for all.
+        """
+        count = len(arguments[0])
+        columns = [some if isinstance(some, list) else [some] * count for some in arguments]
         with warnings.catch_warnings(action="ignore"):  # of large messages: support vectors have to be sent
             futures: list[Any] = self.client.map(
                 carry_out,
@@ -107,8 +104,7 @@ class Cluster:
 
     def send(self, value: Any) -> Any:
         """Return a future of a value that all workers need; it is sent again where a worker has lost it."""
-        (future,) = self.each(received, [value])
-        return future
+        return self.each(received, [value])[0]
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """Return the results of futures.
@@ -119,35 +115,30 @@ class Cluster:
             What a worker raised; `UsageError` where workers were lost, again and again, or do not have this fwsvm,
             and where the scheduler is gone.
         """
-        with errors(self.client):
-            self._wait(futures)
-            found: list[Any] = self.client.gather(futures)
-        return found
-
-    def _wait(self, futures: list[Any]) -> None:
-        """Wait for futures; `UsageError` where there has been no worker for a while."""
 
         def look(seconds: float) -> None:
             with self.client.as_current():
                 distributed().wait(futures, timeout=seconds)
 
-        patiently(self.client, look, "train again")
+        with errors(self.client):
+            patiently(self.client, look, "train again", PATIENCE_SECONDS)
+            found: list[Any] = self.client.gather(futures)
+        return found
 
     def close(self) -> None:
         """Disconnect; what workers hold for this connection is released."""
         self.client.close()
 
 
-def patiently(client: Any, look: Callable[[float], Any], again: str, patience: float | None = None) -> Any:
+def patiently(client: Any, look: Callable[[float], Any], again: str, patience: float) -> Any:
     """Return what ``look`` returns, which is given seconds and asked again where it raises `TimeoutError` after them.
 
     Raises
     ------
     UsageError
-        There has been no worker for ``patience`` seconds, `PATIENCE_SECONDS` by default; ``again`` says what to do once
-        there are some.
+        There has been no worker for ``patience`` seconds; ``again`` says what to do once there are some.
     """
-    patience, alone = PATIENCE_SECONDS if patience is None else patience, 0.0
+    alone = 0.0
     while True:
         with contextlib.suppress(TimeoutError):
             return look(LOOK_SECONDS)
@@ -167,16 +158,16 @@ def errors(client: Any) -> Iterator[None]:
         raise
     except (Exception, asyncio.CancelledError) as error:
         lost = isinstance(error, asyncio.CancelledError | concurrent.futures.CancelledError | OSError)
+        why = kind_and_words(error)
         if isinstance(error, distributed().KilledWorker):
             said = (
                 f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
                 "often it is too little memory"
             )
         elif lost or client.status != "running":
-            said = f"the connection to the cluster's scheduler was lost: {kind_and_words(error)}"
+            said = f"the connection to the cluster's scheduler was lost: {why}"
         else:
             said = (
-                f"a worker failed: {kind_and_words(error)}; check that each worker has this version of fwsvm, numpy "
-                "and numba"
+                f"a worker failed: {why}; check that each worker has this version of fwsvm, numpy and numba"
             )
         raise UsageError(said) from error

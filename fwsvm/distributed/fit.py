@@ -1,11 +1,10 @@
-"""Training on a cluster: the address of a scheduler, data and settings in, a certified machine out."""
+"""Training on a cluster: rows on workers and settings in, a certified model out."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from fwsvm.distributed import block
-from fwsvm.distributed.table import ClusterSource, RemoteTable
+from fwsvm.distributed.table import ClusterSource
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import mean_squared_distance
@@ -33,12 +32,12 @@ def for_cluster(settings: Settings) -> Settings:
     return settings
 
 
-def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch | None = None) -> Result:
+def fit(source: ClusterSource, settings: Settings, resolved: Resolved, watch: Watch | None = None) -> Result:
     """Train a model on the rows of a cluster.
 
     Parameters
     ----------
-    table : RemoteTable
+    source : ClusterSource
     settings : Settings, of `for_cluster`
     resolved : Resolved, of `resolve`
     watch : callable, optional
@@ -50,20 +49,19 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
     enter(Phase.CHECK)
-    source = ClusterSource(table, resolved.kernel_name)
-    codes, ones = table.codes[source.which], np.ones(table.rows)
-    weights = weights_of_classes(settings.class_weight, codes, table.classes, ones)[codes]
+    codes, classes = source.codes, source.table.classes
+    weights = weights_of_classes(settings.class_weight, codes, classes, np.ones(len(codes)))[codes]
     refuse_penalties(resolved.C, weights)
-    problems = Subproblems(source, source, None, codes, table.classes, weights, "one-vs-one")
+    problems = Subproblems(source, source, None, codes, classes, weights, "one-vs-one")
     with blas_on(1):
         enter(Phase.TRAIN)
         result = result_of(problems, resolved, solve_all(problems, resolved, watch))
     support = None if result.support is None else source.which[result.support]
-    return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=table.ranges)
+    return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=source.table.ranges)
 
 
-def resolve(table: RemoteTable, settings: Settings) -> Resolved:
-    """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`.
+def resolve(source: ClusterSource, settings: Settings) -> Resolved:
+    """Return settings with nothing left open, for rows on a cluster; see `fwsvm.solvers.resolve.resolve`.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def resolve(table: RemoteTable, settings: Settings) -> Resolved:
         raise UsageError("a precomputed kernel needs all rows in one place; leave out --scheduler")
     has_width = settings.gamma is not None or settings.sigma2 is not None
     known = settings if has_width else replace(settings, gamma=1.0)
-    resolved = resolve_rows(known, np.array([[table.extreme]]), rows=table.rows)
+    resolved = resolve_rows(known, np.array([[source.extreme]]), rows=len(source.which))
     if has_width or not hasattr(resolved.kernel, "gamma"):
         return resolved
     rule, width = kernel_family(resolved.kernel_name).width(width_rule_of(settings))
@@ -83,13 +81,5 @@ def resolve(table: RemoteTable, settings: Settings) -> Resolved:
             f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
             "--gamma"
         )
-    kernel = resolved.kernel._replace(gamma=width.of(table.spread))
+    kernel = resolved.kernel._replace(gamma=width.of(source.spread))
     return replace(resolved, kernel=kernel, width_rule=rule)
-
-
-def accuracy(table: RemoteTable, result: Result, which: np.ndarray | None = None) -> float:
-    """Return the fraction of the rows, or of those of a boolean mask (m,), that a machine is right on."""
-    enter(Phase.PREDICT)
-    asked = table.codes != block.OUT if which is None else which
-    right = table.ask(block.right, table.split(asked), table.same(table.cluster.send(result.model)))
-    return float(sum(right) / max(1, np.count_nonzero(asked)))

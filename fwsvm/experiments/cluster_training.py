@@ -15,23 +15,25 @@ from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
 from fwsvm.data.splits import fold
 from fwsvm.distributed import fit as cluster
-from fwsvm.distributed.block import OUT
 from fwsvm.distributed.cluster import Cluster, identity
-from fwsvm.distributed.table import RemoteTable
+from fwsvm.distributed.table import ClusterSource, RemoteTable
 from fwsvm.experiments.run import accuracy
 from fwsvm.experiments.validation import refuse_lost_class, refuse_more_folds
+from fwsvm.phases import Phase, enter
+from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
 
 
 class RemoteRows:
-    """Training rows on a cluster, and test rows here; the same members as `fwsvm.experiments.run.LocalRows`.
+    """Training rows on a cluster, and test rows; the same members as `fwsvm.experiments.run.LocalRows`.
 
     Attributes
     ----------
-    table : RemoteTable
-    test : LabelledRows or None
+    source : ClusterSource
+    test : LabelledRows, ClusterSource or None
+        Test rows here, or those of a fold on the cluster.
     columns : dict, that describe the data
     notices : tuple of str
     """
@@ -40,36 +42,39 @@ class RemoteRows:
 
     def __init__(
         self,
-        table: RemoteTable,
-        test: LabelledRows | None,
+        source: ClusterSource,
+        test: LabelledRows | ClusterSource | None,
         columns: dict[str, Any],
-        notices: tuple[str, ...] = (),
+        notices: tuple[str, ...],
         *,
-        zero_based: bool = False,
+        zero_based: bool,
     ) -> None:
-        shape = {"rows": table.rows, "features": table.features, "classes": len(table.classes)}
-        self.table, self.test, self.columns = table, test, columns | shape
-        self.notices, self.zero_based = notices, zero_based
+        (rows, features), classes = source.shape, source.table.classes
+        self.columns = columns | {"rows": rows, "features": features, "classes": len(classes)}
+        self.source, self.test, self.notices, self.zero_based = source, test, notices, zero_based
         # another run than one machine would make, with the same certificate
         self.identity = f"{columns['data_sha256']} on a cluster {identity()}"
-        codes = table.codes[table.codes != OUT]
-        self.counts = np.bincount(codes, minlength=len(table.classes))
-        self.test_count = 0 if test is None else test.rows
+        self.counts = np.bincount(source.codes, minlength=len(classes))
+        self.test_count = (
+            0 if test is None else len(test.codes if isinstance(test, ClusterSource) else test.labels)
+        )
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
         """Return the result of training on the cluster."""
-        result = cluster.fit(self.table, settings, resolved or cluster.resolve(self.table, settings), watch)
+        result = cluster.fit(self.source, settings, resolved or cluster.resolve(self.source, settings), watch)
         return result.with_rows(ranges=result.model.ranges, zero_based=self.zero_based)
 
     def training_accuracy(self, result: Result) -> float | None:
-        """Return the training accuracy."""
-        return cluster.accuracy(self.table, result)
+        """Return the training accuracy; of a fold None, for only the rows held out are predicted."""
+        return None if isinstance(self.test, ClusterSource) else _accuracy(self.source, result)
 
     def test_accuracy(self, result: Result) -> float | None:
         """Return the test accuracy."""
-        return accuracy(result, self.test, self.table.classes) if self.test is not None else None
+        if isinstance(self.test, ClusterSource):
+            return _accuracy(self.test, result)
+        return accuracy(result, self.test, self.source.table.classes) if self.test is not None else None
 
-    def parts(self, folds: int, seed: int) -> Iterator["RemoteFold"]:
+    def parts(self, folds: int, seed: int) -> Iterator["RemoteRows"]:
         """Yield the rows with each fold held out in turn, those of one machine.
 
         Raises
@@ -77,29 +82,21 @@ class RemoteRows:
         DataError
             There are fewer rows than folds, or a class has too few.
         """
-        refuse_more_folds(self.columns["dataset"], self.table.rows, folds)
+        source, name = self.source, self.columns["dataset"]
+        refuse_more_folds(name, len(source.which), folds)
         for part in range(folds):
-            yield RemoteFold(self, fold(self.table.codes, folds, part, seed))
+            held_out = fold(source.codes, folds, part, seed)
+            rest, test = (source.some(np.flatnonzero(mask)) for mask in (~held_out, held_out))
+            found = RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
+            refuse_lost_class(name, found.counts, source.table.classes)
+            yield found
 
 
-class RemoteFold(RemoteRows):
-    """Rows on a cluster, some of which are held out."""
-
-    def __init__(self, whole: RemoteRows, held_out: np.ndarray) -> None:
-        super().__init__(
-            whole.table.without(held_out), None, whole.columns, whole.notices, zero_based=whole.zero_based
-        )
-        self.whole, self.held_out = whole.table, held_out
-        self.test_count = int(np.count_nonzero(held_out))
-        refuse_lost_class(self.columns["dataset"], self.counts, self.table.classes)
-
-    def training_accuracy(self, result: Result) -> float | None:  # noqa: ARG002
-        """Return None: only the rows held out are predicted."""
-        return None
-
-    def test_accuracy(self, result: Result) -> float | None:
-        """Return the accuracy on the rows held out."""
-        return cluster.accuracy(self.whole, result, self.held_out)
+def _accuracy(source: ClusterSource, result: Result) -> float:
+    """Return the fraction of rows on a cluster that a machine is right on."""
+    enter(Phase.PREDICT)
+    assert isinstance(result.model, KernelModel)  # noqa: S101  (what a cluster trains)
+    return source.accuracy(result.model)
 
 
 @contextmanager
@@ -134,6 +131,6 @@ def opened(
                 notices = (*notices, *more)
         columns = {"dataset": data, "data_sha256": fingerprint_of(recipe)}
         columns["load_seconds"] = time.perf_counter() - started  # type: ignore[assignment]
-        yield RemoteRows(table, held_out, columns, notices, zero_based=base)
+        yield RemoteRows(ClusterSource(table), held_out, columns, notices, zero_based=base)
     finally:
         there.close()

@@ -126,8 +126,7 @@ def predict_on_cluster(
     partitions = cut(data, zero_based=zero_based)
     cluster = Cluster(address)
     try:
-        asked = ([value] * len(partitions) for value in (cluster.send(model), wanted))
-        found = cluster.gather(cluster.each(_predict_partition, partitions, *asked))
+        found = cluster.gather(cluster.each(_predict_partition, partitions, cluster.send(model), wanted))
     finally:
         cluster.close()
     parts = [part for part in found if part is not None]

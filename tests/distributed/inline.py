@@ -1,6 +1,6 @@
 """A cluster that is this process: a future is the result itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ from fwsvm.distributed.table import RemoteTable
 class Inline:
     """What `fwsvm.distributed.cluster.Cluster` is to a table."""
 
-    workers = 1
-
-    def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        return [function(*some) for some in zip(*arguments, strict=True)]
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        count = len(arguments[0])
+        columns = [some if isinstance(some, list) else [some] * count for some in arguments]
+        return [function(*some) for some in zip(*columns, strict=True)]
 
     def send(self, value: Any) -> Any:
         return value
