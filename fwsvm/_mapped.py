@@ -45,26 +45,24 @@ def blocks(X: RowMatrix, numbers: int | None = None) -> Iterator[slice]:
 
 def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
     """Return a copy of some rows in double precision."""
-    rows: Any = X[some].astype(np.float64)
-    if isinstance(X, sparse.csr_array):
-        rows.has_sorted_indices, rows.has_canonical_format = X.has_sorted_indices, X.has_canonical_format
+    rows: RowMatrix = X[some].astype(np.float64)
     return rows
+
+
+def _value_blocks(X: RowMatrix) -> Iterator[np.ndarray]:
+    """Yield the numbers of an array, or those stored in a sparse one, some at a time."""
+    values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
+    return (values[some] for some in slices(len(values), values.size))
 
 
 def all_finite(X: RowMatrix) -> bool:
     """Return whether all numbers of an array, or stored in a sparse one, are finite."""
-    values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
-    return all(bool(np.isfinite(values[some]).all()) for some in slices(len(values), values.size))
+    return all(np.isfinite(values).all() for values in _value_blocks(X))
 
 
 def largest_of(X: RowMatrix) -> float:
     """Return the largest absolute value of rows."""
-    values = np.asarray(X.data if isinstance(X, sparse.csr_array) else X)
-    extremes = [
-        (values[some].max(initial=0.0), values[some].min(initial=0.0))
-        for some in slices(len(values), values.size)
-    ]
-    return float(max((max(most, -least) for most, least in extremes), default=0.0))
+    return max((float(np.abs(values).max(initial=0.0)) for values in _value_blocks(X)), default=0.0)
 
 
 def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
@@ -86,45 +84,33 @@ class Occurring(NamedTuple):
         The features' numbers, from 0; None where they are all n.
     """
 
-    X: np.ndarray | sparse.csr_array
+    X: RowMatrix
     columns: np.ndarray | None
 
 
-def occurring(X: np.ndarray | sparse.csr_array) -> Occurring:
+def occurring(X: RowMatrix) -> Occurring:
     """Return the rows of X (m, n) with the features that they store, where most of many are not among them.
 
     Values, their order and explicit zeros stay what they are; X is returned itself where nothing is left out.
     """
     if isinstance(X, np.ndarray) or X.shape[1] <= max(FEW, 4 * X.nnz):
         return Occurring(X, None)
-    rows = sparse.csr_array(X)  # of any format
-    columns, places = np.unique(rows.indices, return_inverse=True)
-    return Occurring(_with(rows, rows.data, places, rows.indptr, len(columns)), columns)
+    columns, places = np.unique(X.indices, return_inverse=True)
+    shape = X.shape[0], len(columns)
+    return Occurring(sparse.csr_array((X.data, places, X.indptr), shape=shape), columns)
 
 
 def only_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
     """Return the rows of X (m, n) with the features ``columns``, ascending: shape (m, k)."""
     if len(columns) == X.shape[1]:
         return X
-    places = np.searchsorted(columns, X.indices)
-    kept = places < len(columns)
-    kept[kept] = columns[places[kept]] == X.indices[kept]
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return _with(X, X.data[kept], places[kept], before[X.indptr], len(columns))
+    kept = np.isin(X.indices, columns)
+    starts = np.append(0, np.cumsum(kept))[X.indptr]
+    entries = X.data[kept], np.searchsorted(columns, X.indices[kept]), starts
+    return sparse.csr_array(entries, shape=(X.shape[0], len(columns)))
 
 
-def widened(X: np.ndarray | sparse.csr_array, columns: np.ndarray, features: int) -> sparse.csr_array:
+def widened(X: RowMatrix, columns: np.ndarray, features: int) -> sparse.csr_array:
     """Return rows of the features ``columns``, ascending, as rows of ``features`` features."""
     rows = sparse.csr_array(X)
-    return _with(rows, rows.data, columns[rows.indices], rows.indptr, features)
-
-
-def _with(
-    like: sparse.csr_array, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, width: int
-) -> sparse.csr_array:
-    """Return rows of other entries, whose indices are in order where those of ``like`` are."""
-    kind = like.indices.dtype
-    X = sparse.csr_array((data, indices.astype(kind), indptr.astype(kind)), shape=(like.shape[0], width))
-    X.has_sorted_indices = like.has_sorted_indices
-    X.has_canonical_format = like.has_canonical_format
-    return X
+    return sparse.csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(X.shape[0], features))

@@ -5,11 +5,11 @@ over the training rows becomes 0, since svm-scale leaves it out. Rows to predict
 may fall outside.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns, widened
 from fwsvm._memory import require
@@ -56,7 +56,7 @@ class Ranges(NamedTuple):
 
     def same_as(self, other: "Ranges | None") -> bool:
         """Whether the other scales every row alike."""
-        return other is not None and self[3:] == other[3:] and all(map(np.array_equal, self[:3], other[:3]))
+        return other is not None and self.text() == other.text()
 
     def text(self, first: int = 1) -> str:
         """Return the lines of a range file of svm-scale, whose features count from ``first``."""
@@ -68,17 +68,17 @@ class Ranges(NamedTuple):
 def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) -> Ranges:
     """Return the ranges of the columns of ``X``, shape (m, n), for a scaling of `TARGETS`.
 
-    With ``counted``, a truth for each row, of those rows alone, if there are any.
+    With ``counted``, a boolean mask (m,), of those rows alone, if there are any.
 
     Raises
     ------
     DataError
         A value is NaN.
     """
-    if counted is not None and counted.any() and not counted.all():
+    if counted is not None and counted.any():
         X = X[counted]
     features, minimum, maximum = extremes(X)
-    if np.isnan(minimum + maximum).any():
+    if np.isnan([minimum, maximum]).any():
         raise DataError("the rows hold values that are not numbers, and have no ranges to be scaled by")
     varies = maximum > minimum
     return Ranges(features[varies], minimum[varies], maximum[varies], *TARGETS[scaling])
@@ -90,15 +90,13 @@ def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
     Of wide sparse rows, those that store a value.
     """
     rows, columns = occurring(X)
-    if 0 in rows.shape:
-        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     least, most = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
     for some in blocks(rows):
         low, high = rows[some].min(axis=0), rows[some].max(axis=0)
         if isinstance(rows, csr_array):
             low, high = low.toarray().ravel(), high.toarray().ravel()
         least, most = np.minimum(least, low), np.maximum(most, high)
-    return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), least, most
+    return (np.arange(X.shape[1]) if columns is None else columns).astype(np.int64), least, most
 
 
 def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
@@ -111,98 +109,76 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     DataError
         A value or range is too extreme for doubles; or sparse rows do not fit in the memory available with their zeros.
     """
+    (m, n), k = X.shape, len(ranges.features)
+    scaled: RowMatrix
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = _sparse(X, ranges) if isinstance(X, csr_array) else _dense(X, ranges)
+        if not isinstance(X, csr_array):
+            scaled = _mapped(X if k == n else X[:, ranges.features], ranges, slice(None))
+        elif ranges.keeps_zeros:
+            scaled = only_columns(X, ranges.features).copy()
+            scaled.data = _mapped(scaled.data, ranges, scaled.indices)
+        else:
+            width = min(n, 2 * k)
+            require(
+                DENSE * m * width,
+                f"scaling to {ranges.interval}, which makes {m:,} sparse rows of {width:,} features dense,",
+                "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)",
+                DataError,
+            )
+            scaled = _mapped(only_columns(X, ranges.features).toarray(), ranges, slice(None))
         widths = ranges.maximum - ranges.minimum
     if not (all_finite(scaled) and all_finite(widths)):
         raise DataError(
             "the rows cannot be scaled: a value, or the range of a feature, is too extreme for doubles"
         )
-    return scaled
+    if isinstance(scaled, csr_array) or (isinstance(X, csr_array) and n > 2 * k):
+        scaled = csr_array(scaled)
+        scaled.eliminate_zeros()
+        return widened(scaled, ranges.features, n)
+    if k == n:
+        return scaled
+    every = np.zeros(X.shape)
+    every[:, ranges.features] = scaled
+    return every
 
 
-def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
-    if len(ranges.features) == X.shape[1]:
-        return _mapped(X, ranges)
-    scaled = np.zeros(X.shape)
-    scaled[:, ranges.features] = _mapped(X[:, ranges.features], ranges)
-    return scaled
-
-
-def _sparse(X: csr_array, ranges: Ranges) -> RowMatrix:
-    (m, n), k = X.shape, len(ranges.features)
-    if not ranges.keeps_zeros:
-        require(
-            DENSE * m * min(n, 2 * k),
-            f"scaling to {ranges.interval}, which makes {m:,} sparse rows of {min(n, 2 * k):,} features dense,",
-            "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)",
-            DataError,
-        )
-        if n <= 2 * k:
-            return _dense(X.toarray(), ranges)
-    rows = only_columns(X, ranges.features)
-    if ranges.keeps_zeros:
-        maximum = ranges.maximum[rows.indices]
-        values = np.where(rows.data == maximum, ranges.upper, ranges.upper * rows.data / maximum)
-        rows = csr_array((values, rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
-    else:
-        rows = csr_array(_mapped(rows.toarray(), ranges))
-    rows.eliminate_zeros()
-    return widened(rows, ranges.features, n)
-
-
-def _mapped(values: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
-    """Return values of the features that vary, shape (m, k), scaled: in svm-scale's order, so that no bit differs."""
-    scaled = values - ranges.minimum
+def _mapped(values: NDArray[np.float64], ranges: Ranges, which: Any) -> NDArray[np.float64]:
+    """Return values scaled in svm-scale's order, so that no bit differs; ``which`` are their places in the ranges."""
+    low, high = ranges.minimum[which], ranges.maximum[which]
+    scaled = np.ascontiguousarray(values - low)
     scaled *= ranges.upper - ranges.lower
-    scaled /= ranges.maximum - ranges.minimum
+    scaled /= high - low
     scaled += ranges.lower
-    scaled[values == ranges.maximum] = ranges.upper  # exact at the ends, whatever the rounding above
-    return np.ascontiguousarray(scaled)
+    scaled[values == high] = ranges.upper  # exact at the ends, whatever the rounding above
+    return scaled
 
 
 # ---------------------------------------------------------------- rows that ranges do not suit
 
 
-class Outside(NamedTuple):
-    """Rows far outside the training ranges: how many, and the value that is farthest, with its feature from 0.
+def outside(scaled: RowMatrix, ranges: Ranges, what: str = "rows") -> tuple[int, str]:
+    """Return how many rows, shape (m, n), scaled by the ranges, are far outside them (`FAR`), and a sentence on these.
 
-    ``widths`` says how many widths of its range that value is beyond it.
+    The sentence calls the rows ``what`` and names the farthest value; it is empty where no row is far outside.
     """
-
-    rows: int
-    feature: int
-    value: float
-    minimum: float
-    maximum: float
-    widths: float
-
-    def sentence(self, of: int, what: str = "rows") -> str:
-        """Say it, of so many rows."""
-        return (
-            f"{self.rows:,} of {of:,} {what} lie far outside the training ranges: feature {self.feature + 1} is "
-            f"{self.value:g} in one, and was {self.minimum:g} to {self.maximum:g} in training: it lies "
-            f"{self.widths:.3g} range widths outside"
-        )
-
-
-def outside(scaled: RowMatrix, ranges: Ranges) -> Outside | None:
-    """Return which rows, shape (m, n), scaled by the ranges, are far outside them (`FAR`); None if none is."""
     rows, farthest, interval = 0, (0.0, 0, 0.0), ranges.upper - ranges.lower
     for some in blocks(scaled):
-        part = csr_array(scaled[some])  # zero is in every interval
+        part = coo_array(scaled[some])  # zero is in every interval
         beyond = np.maximum(ranges.lower - part.data, part.data - ranges.upper) / interval
-        far = np.flatnonzero(beyond > FAR)
-        if len(far):
-            rows += len(np.unique(np.searchsorted(part.indptr, far, "right")))
-            at = int(beyond.argmax())
-            farthest = max(farthest, (float(beyond[at]), int(part.indices[at]), float(part.data[at])))
+        if (far := beyond > FAR).any():
+            rows += len(np.unique(part.coords[0][far]))
+            at = beyond.argmax()
+            farthest = max(farthest, (float(beyond[at]), int(part.coords[1][at]), float(part.data[at])))
     if not rows:
-        return None
+        return 0, ""
     widths, feature, value = farthest
-    k = int(np.searchsorted(ranges.features, feature))
-    low, high = float(ranges.minimum[k]), float(ranges.maximum[k])
-    return Outside(rows, feature, low + (value - ranges.lower) / interval * (high - low), low, high, widths)
+    k = np.searchsorted(ranges.features, feature)
+    low, high = ranges.minimum[k], ranges.maximum[k]
+    return rows, (
+        f"{rows:,} of {scaled.shape[0]:,} {what} lie far outside the training ranges: feature {feature + 1} is "
+        f"{low + (value - ranges.lower) / interval * (high - low):g} in one, and was {low:g} to {high:g} in training: "
+        f"it lies {widths:.3g} range widths outside"
+    )
 
 
 def seem_scaled(X: RowMatrix, ranges: Ranges) -> bool:
@@ -211,13 +187,13 @@ def seem_scaled(X: RowMatrix, ranges: Ranges) -> bool:
     They do where every feature whose training range is another than the interval, by place or by ten times the width,
     has all its values within the interval or its own width beside it, and one of them varies.
     """
-    interval = ranges.upper - ranges.lower
-    telling = (ranges.maximum - ranges.minimum > 10 * interval) | (ranges.minimum > ranges.upper)
-    telling |= ranges.maximum < ranges.lower
+    lower, upper, interval = ranges.lower, ranges.upper, ranges.upper - ranges.lower
+    wide = ranges.maximum - ranges.minimum > 10 * interval
+    telling = ranges.features[wide | (ranges.minimum > upper) | (ranges.maximum < lower)]
     columns, low, high = extremes(X)
-    here = np.isin(columns, ranges.features[telling])
+    here = np.isin(columns, telling)
     low, high = low[here], high[here]  # what no row stores is 0, and does not vary
-    near = (low >= ranges.lower - interval) & (high <= ranges.upper + interval)
+    near = (low >= lower - interval) & (high <= upper + interval)
     return bool(near.all() and (high > low).any())
 
 

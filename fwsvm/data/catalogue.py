@@ -186,8 +186,8 @@ def scaled_test_rows(
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return test rows scaled by the ranges of training rows, and a notice where rows are far outside of them."""
     scaled_rows = parsed_copies.scaled(test, ranges, fingerprint, "test")
-    outside = scaling.outside(scaled_rows.X, ranges)
-    return scaled_rows, (outside.sentence(test.rows, "test rows"),) if outside else ()
+    far, outside = scaling.outside(scaled_rows.X, ranges, "test rows")
+    return scaled_rows, (outside,) if far else ()
 
 
 def _shape_notices(entry: Entry, data: Dataset, *, lacking: bool) -> list[str]:

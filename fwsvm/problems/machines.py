@@ -353,15 +353,15 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     (rows, ignored), ranges = fitted(X, machine.features), machine.ranges
     if ranges is None or not rows.shape[0]:
         return Prepared(rows, ignored)
-    scaled, notices = scaling.apply(rows, ranges), []
-    if outside := scaling.outside(scaled, ranges):
-        notices.append(outside.sentence(rows.shape[0]))
+    scaled = scaling.apply(rows, ranges)
+    far, outside = scaling.outside(scaled, ranges)
+    notices = [outside] if far else []
     if scaling.seem_scaled(rows, ranges):
         notices.append(
             f"the rows seem to be scaled to {ranges.interval} already, which the model does itself: give them as they "
             "were before"
         )
-    return Prepared(scaled, ignored, outside.rows if outside else 0, tuple(notices))
+    return Prepared(scaled, ignored, far, tuple(notices))
 
 
 def refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None:
