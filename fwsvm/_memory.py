@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fwsvm.errors import FwsvmError, SettingError
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 SHARE = 0.9  # of what is available: an estimate is not exact, and Python needs some for itself
 UNASKED = 1 << 29  # bytes: to ask what is available takes as long as many a small problem's start
 UNKNOWN = 2 << 30  # what is taken to be available where the system does not say
@@ -76,43 +76,41 @@ def said(count: int) -> str:
 
 def total_bytes() -> int:
     """Return the memory of the computer, or the least limit on that of this process and its cgroups."""
-    return min([_system("MemTotal:"), *(limit for limit, _ in _limits())])
+    return min(limit for limit, _ in _limits())
 
 
 def available_bytes() -> int:
     """Return the memory that can be had without swapping, within the limits of this process and of its cgroups."""
-    return max(0, min([_system("MemAvailable:"), *(limit - taken for limit, taken in _limits())]))
-
-
-def _system(name: str) -> int:
-    return 1024 * (_field(PROCESS / "meminfo", name) or UNKNOWN // 1024)
+    return max(0, min(limit - taken for limit, taken in _limits()))
 
 
 def _limits() -> Iterator[tuple[int, int]]:
-    """Yield each limit on this process's memory in bytes, and what is taken of it; of cgroups' caches of files none."""
+    """Yield the computer's memory and each limit on this process's, in bytes, and what is taken; no caches of files."""
+    total = _field(PROCESS / "meminfo", "MemTotal:", UNKNOWN)
+    yield total, total - _field(PROCESS / "meminfo", "MemAvailable:", UNKNOWN)
     if sys.platform != "win32":
         import resource
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            yield most, 1024 * (_field(PROCESS / "self" / "status", "VmSize:") or 0)
+            yield most, _field(PROCESS / "self" / "status", "VmSize:", 0)
     with contextlib.suppress(OSError, IndexError):  # no cgroups here
         line = (PROCESS / "self" / "cgroup").read_text("ascii").splitlines()[-1]
         own = GROUPS / line.split(":", 2)[2].strip("/")
         for group in (own, *own.parents):  # in a container it is at the root instead
             with contextlib.suppress(OSError, ValueError):  # no such limit ("max"), or not to be read
                 limit = int((group / "memory.max").read_text("ascii"))
-                files = sum(_field(group / "memory.stat", f"{kind}active_file") or 0 for kind in ("", "in"))
-                yield limit, int((group / "memory.current").read_text("ascii")) - files
+                files = sum(_field(group / "memory.stat", f"{kind}active_file", 0) for kind in ("", "in"))
+                yield limit, int((group / "memory.current").read_text("ascii")) - files // KIB
 
 
-def _field(path: Path, name: str) -> int | None:
-    """Return the number of a line of a system's file that begins with a name, None where there is none."""
+def _field(path: Path, name: str, otherwise: int) -> int:
+    """Return the bytes that a line of a system's file says in KiB; ``otherwise`` where there is no such line."""
     with contextlib.suppress(OSError):
         for line in path.read_text("ascii", "replace").splitlines():
             if line.split()[:1] == [name]:
-                return int(line.split()[1])
-    return None
+                return KIB * int(line.split()[1])
+    return otherwise
 
 
 def reset_peak_memory() -> None:
@@ -126,12 +124,9 @@ def peak_memory_mib() -> float:
 
     Counted since `reset_peak_memory` on Linux, else since the process started.
     """
-    peak = _field(PROCESS / "self" / "status", "VmHWM:")
-    if peak is not None:
-        return peak / 1024
-    if sys.platform == "win32":
-        return float("nan")
-    import resource
+    peak = _field(PROCESS / "self" / "status", "VmHWM:", 0)
+    if sys.platform == "darwin":
+        import resource
 
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / MIB if sys.platform == "darwin" else most / 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / MIB if peak else float("nan")

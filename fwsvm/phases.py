@@ -57,33 +57,25 @@ def listening(listener: Listener, of_steps: InsideListener | None = None) -> Ite
 
     last: list[Phase] = []
 
+    class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types
+        depth = 0  # of functions that are compiled within others
+
+        def on_start(self, _event: Any) -> None:
+            self.depth += 1
+            listener(Phase.COMPILE)
+
+        def on_end(self, _event: Any) -> None:
+            self.depth -= 1
+            for phase in [Phase.COMPILE, *([] if self.depth else last)]:
+                listener(phase)
+
     def hear(phase: Phase) -> None:
         last[:] = [phase]
         listener(phase)
 
-    told = _told_of_compiling(event.Listener, listener, last)
     token = _listeners.set((hear, of_steps or _listeners.get()[1]))
     try:
-        with event.install_listener("numba:compile", told):
+        with event.install_listener("numba:compile", Compiling()):
             yield
     finally:
         _listeners.reset(token)
-
-
-def _told_of_compiling(kind: type[Any], listener: Listener, last: list[Phase]) -> Any:
-    """Return a listener of numba's events, which counts how deep compiling is nested."""
-
-    class Compiling(kind):  # type: ignore[misc]  # numba has no types
-        depth = 0
-
-        def on_start(self, event: Any) -> None:  # noqa: ARG002 - which function it is does not matter
-            self.depth += 1
-            listener(Phase.COMPILE)
-
-        def on_end(self, event: Any) -> None:  # noqa: ARG002
-            self.depth -= 1
-            listener(Phase.COMPILE)
-            if self.depth == 0 and last:
-                listener(last[0])
-
-    return Compiling()

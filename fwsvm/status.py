@@ -10,16 +10,16 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The word written to results; ``sentence`` is what a person is told."""
+    """The word written to results; the worst first, which is what several runs come to together."""
 
-    CONVERGED = "converged"
-    SAMPLED_STOP = "sampled_stop"
-    MAX_ITERATIONS = "max_iterations"
-    TIME_LIMIT = "time_limit"
-    STALLED = "stalled"
-    INTERRUPTED = "interrupted"
-    MISSING = "missing"
     ERROR = "error"
+    MISSING = "missing"
+    INTERRUPTED = "interrupted"
+    TIME_LIMIT = "time_limit"
+    MAX_ITERATIONS = "max_iterations"
+    STALLED = "stalled"
+    SAMPLED_STOP = "sampled_stop"
+    CONVERGED = "converged"
 
     @property
     def sentence(self) -> str:
@@ -32,17 +32,17 @@ class Status(StrEnum):
         return self not in {Status.INTERRUPTED, Status.MISSING, Status.ERROR}
 
 
-#: The worst first: what several runs come to together is the first of these that occurs among them.
-SEVERITY = (
-    Status.ERROR,
-    Status.MISSING,
-    Status.INTERRUPTED,
-    Status.TIME_LIMIT,
-    Status.MAX_ITERATIONS,
-    Status.STALLED,
-    Status.SAMPLED_STOP,
-    Status.CONVERGED,
-)
+_SENTENCES = {
+    "error": "The run failed.",
+    "missing": "The data were not available.",
+    "interrupted": "Interrupted; the point reached so far was kept.",
+    "time_limit": "The time limit was reached before the tolerance.",
+    "max_iterations": "The iteration limit was reached before the tolerance.",
+    "stalled": "Steps no longer change the objective; the gap plus its rounding margin is above the tolerance.",
+    "sampled_stop": "The method stopped by its own rule, which does not prove the tolerance; see the gap.",
+    "converged": "The gap, recomputed from scratch, is within the tolerance.",
+}
+SEVERITY = tuple(Status)
 
 
 def worst(statuses: Iterable[str]) -> Status:
@@ -50,19 +50,9 @@ def worst(statuses: Iterable[str]) -> Status:
     return min(map(Status, statuses), key=SEVERITY.index)
 
 
-_SENTENCES = {
-    Status.CONVERGED: "The gap, recomputed from scratch, is within the tolerance.",
-    Status.SAMPLED_STOP: "The method stopped by its own rule, which does not prove the tolerance; see the gap.",
-    Status.MAX_ITERATIONS: "The iteration limit was reached before the tolerance.",
-    Status.TIME_LIMIT: "The time limit was reached before the tolerance.",
-    Status.STALLED: "Steps no longer change the objective; the gap plus its rounding margin is above the tolerance.",
-    Status.INTERRUPTED: "Interrupted; the point reached so far was kept.",
-    Status.MISSING: "The data were not available.",
-    Status.ERROR: "The run failed.",
-}
-
 #: A relative gap above this says little about where the optimum is.
 VOID_GAP = 0.1
+BY_RULE = (Status.CONVERGED, Status.SAMPLED_STOP)
 #: Words of the column ``flags``: what a program must know of a run.
 WEAK_GUARANTEE, NOT_FINITE_FLAG, BELOW_MAJORITY = "weak_guarantee", "not_finite", "below_majority"
 TRAINED_ON_SAMPLE, TEST_UNMEASURED, FIRST_USE = "trained_on_sample", "test_unmeasured", "first_use"
@@ -77,7 +67,7 @@ def gap_flags(objective: float, gap: float, relative_gap: float, gap_kind: str) 
     """Return the flags that the numbers of a finished run have."""
     if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
         return [NOT_FINITE_FLAG]
-    return [WEAK_GUARANTEE] if is_void(relative_gap) else []
+    return [WEAK_GUARANTEE] if relative_gap > VOID_GAP else []
 
 
 def ending(status: str, stop: str, relative_gap: float) -> str:
@@ -86,20 +76,17 @@ def ending(status: str, stop: str, relative_gap: float) -> str:
     >>> ending("converged", "meb", 4.54)
     'stopped by rule meb, possibly far from the optimum (relative gap 4.54)'
     """
-    by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
-    if not (by_rule and is_void(relative_gap)):
+    if status not in BY_RULE or not relative_gap > VOID_GAP:
         return str(status)
     return f"stopped by rule {stop}, possibly far from the optimum (relative gap {relative_gap:.3g})"
 
 
 def gap_warning(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
     """Return the sentence that belongs to a finished run's gap where it says little, else ''."""
-    if not status.done:
-        return ""
-    if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
+    flags = gap_flags(objective, gap, relative_gap, gap_kind) if status.done else []
+    if NOT_FINITE_FLAG in flags:
         return NOT_FINITE
-    by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
-    if by_rule or not is_void(relative_gap):
+    if not flags or status in BY_RULE:
         return ""
     return f"The relative gap is {relative_gap:.3g}: the model may be far from the best one."
 
@@ -109,19 +96,13 @@ def accuracy_warning(accuracy: float, counts: Sequence[int]) -> str:
     share = max(counts) / sum(counts)
     if not accuracy < share:
         return ""
-    larger = "larger" if len(counts) == 2 else "largest"
-    fewer = f"fewer than the {larger} class has ({share:.1%})"
+    fewer = f"fewer than the {'larger' if len(counts) == 2 else 'largest'} class has ({share:.1%})"
     return f"The model is right on {accuracy:.1%} of its training rows, {fewer}."
-
-
-def is_void(relative_gap: float) -> bool:
-    """Whether a relative gap promises little; one that is not known (NaN) says nothing of the kind."""
-    return relative_gap > VOID_GAP
 
 
 def is_finite(objective: float, flags: str) -> bool:
     """Whether a finished run's numbers are finite, as far as its row tells; an empty objective (NaN) tells nothing."""
-    return not math.isinf(objective) and NOT_FINITE_FLAG not in flags.split()
+    return not math.isinf(objective) and NOT_FINITE_FLAG not in flags
 
 
 def in_short(relative_gaps: Sequence[float], flags: Sequence[str]) -> str:
@@ -129,11 +110,11 @@ def in_short(relative_gaps: Sequence[float], flags: Sequence[str]) -> str:
 
     ``flags`` are the words of that column, a text for each run.
     """
-    present = {word for words in flags for word in words.split()}
-    said = ["numbers that are not finite"] if NOT_FINITE_FLAG in present else []
-    void = [gap for gap in relative_gaps if is_void(gap)]
-    if void:
-        said.append(f"relative gap {max(void):.3g}")
-    if BELOW_MAJORITY in present:
-        said.append("fewer training rows right than the largest class has")
-    return ", ".join(said)
+    words = " ".join(flags)
+    void = max((gap for gap in relative_gaps if gap > VOID_GAP), default=0.0)
+    said = {
+        "numbers that are not finite": NOT_FINITE_FLAG in words,
+        f"relative gap {void:.3g}": void,
+        "fewer training rows right than the largest class has": BELOW_MAJORITY in words,
+    }
+    return ", ".join(text for text, holds in said.items() if holds)
