@@ -39,7 +39,7 @@ from fwsvm.settings import MOST_THREADS
 from fwsvm.solvers import Result
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
-from fwsvm.solvers.resolve import check_whole
+from fwsvm.solvers.resolve import check
 from fwsvm.validation import (
     as_numbers,
     as_rows,
@@ -177,7 +177,7 @@ def predict(
     RangeError
         A row has no decision value in double precision.
     """
-    check_whole("threads", threads, 1, MOST_THREADS)
+    check("threads", threads, range(1, MOST_THREADS + 1))
     if isinstance(model, str | Path):
         model = load(model)
     model = model.model if isinstance(model, Result) else model

@@ -54,13 +54,6 @@ def converted(what: str, raw: Any, kind: Any) -> Any:
     raise UsageError(f"{what} must be {WORDS.get(kind, 'text')}, not {shown(raw)}")
 
 
-def require_defaults(kind: type) -> None:
-    """Raise ValueError where a field of a NamedTuple has no default: a user may leave out every parameter."""
-    defaults = getattr(kind, "_field_defaults", {})
-    if missing := [name for name in getattr(kind, "_fields", ()) if name not in defaults]:
-        raise ValueError(f"its parameter {missing[0]!r} has no default")
-
-
 def labelled(name: str, made: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     """Return a name with those parameters that differ from their defaults.
 

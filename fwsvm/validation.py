@@ -18,12 +18,12 @@ from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, label_text, number, refuse_regression, weights_by_label
-from fwsvm.errors import DataError, UsageError, nearest, not_one_of
+from fwsvm.errors import DataError, UsageError, nearest
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings
-from fwsvm.solvers.resolve import refuse_what_does_nothing
+from fwsvm.solvers.resolve import check, refuse_what_does_nothing
 
 MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 
@@ -50,15 +50,12 @@ def make_dataset(
     The values are None where the labels come from a file of numbers. In files of a ``precomputed`` kernel index 0 is
     the number of the row; arrays get such a column.
     """
-    values = None
-    if isinstance(data, str | Path | Dataset):
+    if isinstance(data, str | Path):
+        data = data_sets.load(data, scale=scale, raw=True, zero_based=True if precomputed else None)
+    if isinstance(data, Dataset):
         if y is not None:
             raise UsageError("a data set has its own labels; give y with an array of rows only")
-        if not isinstance(data, Dataset):
-            data = data_sets.load(data, scale=scale, raw=True, zero_based=True if precomputed else None)
-        found = data
-        if found.train.labels.dtype.kind == "U":
-            values = np.array(found.classes)
+        values = np.array(data.classes) if data.train.labels.dtype.kind == "U" else None
     elif y is None:
         raise UsageError("rows need labels: train(X, y)")
     else:
@@ -66,7 +63,6 @@ def make_dataset(
         labels = label_keys(y)
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
-        rows = with_numbers(rows) if precomputed else rows
         if is_mapped(rows) and scale not in {None, "none"}:
             raise UsageError(
                 "rows of a mapped array are scaled from their file: give the path of the .npy file"
@@ -74,22 +70,22 @@ def make_dataset(
         classes = classes_of(labels)
         refuse_regression(labels, classes)
         values = y[np.unique(encode(labels, classes), return_index=True)[1]]
-        found = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, "")
-    chosen = found.scaling if scale is None else scale
-    if chosen not in SCALINGS:
-        raise UsageError(not_one_of("scale", SCALINGS, chosen))
-    if chosen != found.scaling and found.train.ranges is not None:
+        rows = with_numbers(rows) if precomputed else rows
+        data = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, "")
+    chosen = data.scaling if scale is None else scale
+    check("scale", chosen, SCALINGS)
+    if chosen != data.scaling and data.train.ranges is not None:
         raise UsageError(
-            f"{found.name} was scaled to {found.scaling} when it was loaded; load it with raw=True"
+            f"{data.name} was scaled to {data.scaling} when it was loaded; load it with raw=True"
         )
-    return replace(found, test=None, scaling=chosen), values
+    return replace(data, test=None, scaling=chosen), values
 
 
 def as_rows(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
+    array: Any
     if sparse.issparse(X):
-        _refuse_kind("rows", X)
-        array = canonical(sparse.csr_array(X, dtype=np.float64)) if X.ndim == 2 else X
+        array = canonical(sparse.csr_array(_real("rows", X), dtype=np.float64))
     elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
         array = np.asarray(X)  # as they lie in the file, which may be larger than memory
     else:
@@ -103,17 +99,17 @@ def as_numbers(what: str, values: Any) -> np.ndarray:
     """Return values as float64; `UsageError` names ``what`` they are."""
     refuse_masked(what, values)
     try:
-        array = np.asarray(values)
-        _refuse_kind(what, array)
-        return array.astype(np.float64, copy=False)
+        array: np.ndarray = _real(what, np.asarray(values)).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{what} must be numbers: {error}") from None
+    return array
 
 
-def _refuse_kind(what: str, array: Any) -> None:
-    """Refuse numbers and times of which a conversion to float64 would lose a part."""
+def _real(what: str, array: Any) -> Any:
+    """Return an array; refuse numbers and times of which a conversion to float64 would lose a part."""
     if array.dtype.kind in "cmM":
         raise UsageError(f"{what} must be real numbers, not {array.dtype}")
+    return array
 
 
 def refuse_masked(what: str, values: Any) -> None:
@@ -146,10 +142,12 @@ def check_labels(y: Any) -> np.ndarray:
         raise UsageError(f"labels must be text, numbers, booleans or dates, not {labels.dtype}")
     # of a list of text and other values numpy makes text
     each = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind == "O" else []
-    if any(map(_is_missing, each)) or (labels.dtype.kind == "M" and np.isnat(labels).any()):
+    kinds = {type(label) for label in each}
+    nothing = any(kind.__name__ in {"NoneType", "NAType"} for kind in kinds)
+    if nothing or any(label != label for label in each) or (labels != labels).any():  # noqa: PLR0124
         raise DataError("rows without labels have no classes")
-    if not any(all(isinstance(label, types) for label in each) for types in (str, Real | np.bool_)):
-        found = ", ".join(sorted({type(label).__name__ for label in each}))
+    if not any(all(issubclass(kind, types) for kind in kinds) for types in (str, Real | np.bool_)):
+        found = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise UsageError(f"labels must be all text or all numbers, not of the types {found}")
     return labels
 
@@ -158,17 +156,9 @@ def label_keys(labels: np.ndarray) -> np.ndarray:
     """Return labels, shape (m,), that `check_labels` passed, as `LabelledRows` has them: float64 or text."""
     if labels.dtype.kind == "O" and len(labels) and not isinstance(labels[0], str):
         labels = np.array(labels.tolist())
-    exact = labels.dtype.kind in "bf" or (
-        labels.dtype.kind in "iu"
-        and labels.min(initial=0) >= -MOST_EXACT
-        and labels.max(initial=0) <= MOST_EXACT
-    )
+    kind = labels.dtype.kind
+    exact = kind in "bf" or (kind in "iu" and np.abs(labels.astype(np.float64)).max(initial=0.0) < MOST_EXACT)
     return labels.astype(np.float64 if exact else str)
-
-
-def _is_missing(label: object) -> bool:
-    """Return whether a label is None, NaN, or what pandas has in place of these."""
-    return label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label  # noqa: PLR0124
 
 
 def label_values(classes: tuple[str, ...]) -> np.ndarray:

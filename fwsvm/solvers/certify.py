@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from fwsvm.problems.binary import Binary, Machine
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
@@ -79,17 +81,14 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     if not outcomes:
         return estimated(math.nan, math.nan, "none")
-    if len(outcomes) == 1:
-        return outcomes[0]
     objectives, gaps, relative, primals, duals, kinds, within, errors = zip(*outcomes, strict=True)
-    kind = kinds[0] if len(set(kinds)) == 1 else "none"
-    if set(kinds) == {"exact", "estimate"}:  # what is known exactly adds to an estimate
-        kind = "estimate"
+    # what is known exactly adds to an estimate
+    kind = "estimate" if set(kinds) == {"exact", "estimate"} else kinds[0] if len(set(kinds)) == 1 else "none"
     known = [error for error in errors if math.isfinite(error)]
     return Outcome(
         sum(objectives),
         sum(gaps),
-        math.nan if any(map(math.isnan, relative)) else max(relative),
+        float(np.max(relative)),
         sum(primals),
         sum(duals),
         kind,
@@ -101,7 +100,7 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
 def message(status: Status, stop: str, total: Outcome, unreached: str = "") -> str:
     """Return the status in a sentence with its particulars: what was not reached, estimated, or is worth little."""
     how = ending(status, stop, total.relative_gap)
-    said = [status.sentence if how == status else f"{how[0].upper()}{how[1:]}.", unreached]
+    said = [status.sentence if how == status else f"{how.capitalize()}.", unreached]
     if math.isfinite(total.gap_error):
         what = "Objective and gap are" if total.gap_kind == "estimate" else "The objective is"
         said.append(f"{what} estimated from samples of the rows, standard error {total.gap_error:.3g}.")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm import phases
 from fwsvm._mapped import RowMatrix, all_finite, is_mapped, occurring
@@ -92,9 +91,7 @@ def fit(
         else:
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    support = found.support
-    if support is not None and rows.kept is not None:
-        support = rows.kept[support]
+    support = found.support if found.support is None or rows.kept is None else rows.kept[found.support]
     return replace(found, model=with_absent_classes(found.model, classes, rows.present), support=support)
 
 
@@ -121,32 +118,30 @@ class Checked(NamedTuple):
 
 
 def checked(
-    X: Any, codes: Any, classes: Sequence[str], weights: Any, class_weight: ClassWeight = None
+    X: RowMatrix,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    weights: np.ndarray | None,
+    class_weight: ClassWeight = None,
 ) -> Checked:
     """Return the rows of positive weight, weights being those of rows times those of classes; see `fit` for errors."""
-    codes = np.asarray(codes)
-    if not is_mapped(X):  # mapped rows stay as they are
-        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-        X = X.astype(np.float64, copy=False)
-    if X.ndim != 2 or X.shape[0] != len(codes):
-        raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     if not all_finite(X):
         raise UsageError("the rows hold values that are not finite numbers")
-    weights, kept = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64), None
+    weights, kept = np.ones(len(codes)) if weights is None else weights, None
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
     weights = weights * weights_of_classes(class_weight, codes, classes, weights)[codes]
-    if (weights == 0).any():
+    if not weights.all():
         kept = np.flatnonzero(weights)
         X, codes, weights = X[kept].astype(np.float64, copy=False), codes[kept], weights[kept]
     present, codes = np.unique(codes, return_inverse=True)
     if len(present) < 2:
-        lacking = (
+        said = (
             "is one class only; a classifier needs rows of two" if len(codes) else "are no rows to train on"
         )
-        raise UsageError(f"there {lacking}")
+        raise UsageError(f"there {said}")
     return Checked(X, codes, weights, tuple(classes[k] for k in present), present, kept)
 
 
@@ -155,15 +150,16 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
 
     What does not fit in memory or in the range of numbers is refused.
     """
-    X, weights, family = rows.X, rows.weights, resolved.family
-    refuse_penalties(resolved.C, weights)
+    X, family = rows.X, resolved.family
+    refuse_penalties(resolved.C, rows.weights)
     solvers_rows, columns = occurring(X)
     if precomputed.is_given(resolved.kernel_name):
         enter(Phase.CHECK)
-        X, solvers_rows, kernel = precomputed.given_by(X, resolved.C * weights if family.ridge else None)
+        ridge = resolved.C * rows.weights if family.ridge else None
+        X, solvers_rows, kernel = precomputed.given_by(X, ridge)
         resolved, columns = replace(resolved, kernel=kernel), None
-    _refuse_lack_of_memory(solvers_rows, X.shape[1], rows.codes, len(rows.labels), resolved)
-    problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, weights, family.multiclass)
+    problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, rows.weights, family.multiclass)
+    _refuse_lack_of_memory(problems, resolved)
     if family.kernels is None:
         # pairs of classes are made of the rows in this form
         read = problems.compressed if problems.in_pairs and family.searches else solvers_rows
@@ -201,25 +197,25 @@ def weights_of_classes(
     SettingError
         Neither "balanced" nor a mapping, a label that no class has, or a weight that is negative.
     """
-    if isinstance(given, str) and given == BALANCED:
+    if given == BALANCED:
         sums = np.bincount(codes, weights, minlength=len(classes))
         return np.asarray(sums.sum() / (len(classes) * np.maximum(sums, np.finfo(float).tiny)))
-    if given is not None and not isinstance(given, Mapping):
+    given = given or {}
+    if not isinstance(given, Mapping):
         raise SettingError(
             f"class_weight is {BALANCED} or a mapping of labels to weights, not {shown(given)}"
         )
-    found = {
-        name: converted(f"the weight of class {shown(name)}", w, float) for name, w in (given or {}).items()
-    }
-    for name, weight in found.items():
-        if name not in classes:
+    found = dict.fromkeys(classes, 1.0)
+    for name, value in given.items():
+        if name not in found:
             known = ", ".join(map(shown, classes[:8]))
             raise SettingError(
                 f"class_weight names {shown(name)}, which is no class; the classes are {known}"
             )
+        found[name] = weight = converted(f"the weight of class {shown(name)}", value, float)
         if weight < 0.0:
             raise SettingError(f"the weight of class {shown(name)} must not be negative, as {weight:g} is")
-    return np.array([found.get(label, 1.0) for label in classes])
+    return np.array([*found.values()])
 
 
 def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
@@ -239,29 +235,25 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
             )
 
 
-def _refuse_lack_of_memory(X: Any, features: int, codes: np.ndarray, K: int, resolved: Resolved) -> None:
-    """Refuse training that does not fit in the memory available: estimated once, before any of it is taken.
-
-    ``X`` (m, k) are the rows as solvers read those of ``features`` features.
-    """
-    m, n = X.shape
-    dense, mapped = isinstance(X, np.ndarray), is_mapped(X)
-    stored = m * n if dense else int(X.nnz)
-    if resolved.family.multiclass == "one-vs-rest":
-        problems = 1 if K == 2 else K
+def _refuse_lack_of_memory(problems: Subproblems, resolved: Resolved) -> None:
+    """Refuse training that does not fit in the memory available: estimated once, before any of it is taken."""
+    X, count, K, family = problems.rows, len(problems), len(problems.labels), resolved.family
+    (m, n), features, mapped = X.shape, problems.X.shape[1], is_mapped(X)
+    dense = isinstance(X, np.ndarray)
+    stored = X.size if dense else X.nnz
+    if family.multiclass == "one-vs-rest":
         each = LINEAR_ROW * m + (LINEAR_NUMBER * stored if dense and not mapped else 0)
-        kept = (problems - 1) * (PART + m) + 8 * (features + 5 * n) * problems
+        kept = (count - 1) * (PART + m) + 8 * (features + 5 * n) * count
         remedy = (
             "take fewer rows (fwsvm subset), number the features without gaps, for each has a weight, or use a kernel "
             'method, such as swap-2o with kernel="linear"'
         )
     else:
-        problems = K * (K - 1) // 2
-        rows = m if K == 2 else int(np.sort(np.bincount(codes, minlength=K))[-2:].sum())
+        rows = int(problems.sizes.max())
         copied = min(rows, MOST_FIRST_ROWS) if mapped and K == 2 else rows
-        each = ROW * rows + NUMBER * stored * copied // max(1, m)
-        kept = 0 if K == 2 else problems * PART + 17 * (K - 1) * m
-        kept += min(resolved.cache_bytes, 8 * m**2) if resolved.family.keeps_values else 0
+        each = ROW * rows + NUMBER * stored * copied // m
+        kept = (PART * count + 17 * (K - 1) * m) * problems.in_pairs
+        kept += min(resolved.cache_bytes, 8 * m**2) * family.keeps_values
         remedy = "take fewer rows (fwsvm subset) or classes, or lower cache_mib"
     what = f"{resolved.method.name} on {m:,} rows of {features:,} features and {K:,} classes"
-    require(min(problems, resolved.threads) * each + kept, what, remedy)
+    require(min(count, resolved.threads) * each + kept, what, remedy)

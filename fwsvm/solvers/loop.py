@@ -173,8 +173,8 @@ def solve(
         status = Status.INTERRUPTED
     if traced:
         _record(trace, clock, solver, 0.0)
-    chosen = resolved.family.chosen
-    counters, at, method = solver.counters, solver.iterate(), chosen(solver) if chosen is not None else ""
+    counters, at, chosen = solver.counters, solver.iterate(), resolved.family.chosen
+    method = chosen(solver) if chosen is not None else ""
     del solver  # its memory may be as large as what the certificate takes
     with check.running():
         end, status = _certified(Candidate(problem, resolved, at), status)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fwsvm.parameters import require_defaults, types_of, values
+from fwsvm.parameters import types_of, values
 from fwsvm.plugins import add_to_registry, entry_of
 
 
@@ -119,7 +119,6 @@ def register(
     """Add a NamedTuple of parameters to `METHODS` under a name; ``stops`` where these are not its family's."""
 
     def add(rule: type) -> type:
-        require_defaults(rule)
         add_to_registry(METHODS, "method", name, Method(name, family, paper, tolerance, rule, stops))
         return rule
 

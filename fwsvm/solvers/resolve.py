@@ -1,6 +1,7 @@
 """Settings with every default filled in: what a run will really do; and those that would do nothing."""
 
 import math
+import sys
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
@@ -8,17 +9,19 @@ from typing import Any
 from fwsvm._mapped import RowMatrix, largest_of
 from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, SettingError, not_one_of, shown
+from fwsvm.kernels.kernel import SHARED, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import usable_threads
+from fwsvm.parameters import types_of
 from fwsvm.problems.precomputed import is_given
-from fwsvm.settings import FINITE, SEARCHES, Settings
+from fwsvm.settings import POSITIVE, SEARCHES, Settings
 from fwsvm.solvers.protocols import OPTIONS, PAPER_TOLERANCE, PROTOCOLS, SimplexProtocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
+LARGEST_NUMBER = sys.float_info.max
 SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
 
 
@@ -33,7 +36,7 @@ class Resolved:
     family : Family, that of the method
     kernel_name : str
     kernel : NamedTuple, a registered kernel with its parameters
-    width_rule : str, "given" where gamma or sigma2 was, "" for kernels without gamma
+    width_rule : str or None, by which gamma follows from the rows; None where it does not
     protocol : SimplexProtocol, with what the settings change of it
     cache_mib : int, MiB for kernel columns
     deferred : bool
@@ -47,7 +50,7 @@ class Resolved:
     family: Family
     kernel_name: str
     kernel: Any
-    width_rule: str
+    width_rule: str | None
     C: float
     lambda_: float
     stop: str
@@ -70,16 +73,13 @@ class Resolved:
 
     def as_columns(self) -> dict[str, Any]:
         """Return the settings under the names of the results columns; None where one has no meaning."""
-        gamma, known = getattr(self.kernel, "gamma", None), kernel_family(self.kernel_name)
-        same = ("C", "stop", "tolerance", "seed", "threads", "cache_mib")
+        same = ("width_rule", "C", "stop", "tolerance", "seed", "threads", "cache_mib")
+        of_kernel = {name: getattr(self.kernel, name, None) for name in SHARED}
         return {
             "method": self.method.name,
             "kernel": self.kernel_name,
-            "gamma": gamma,
-            "sigma2": sigma2_of(self.kernel.gamma) if known.sigma2 else None,
-            "width_rule": self.width_rule if gamma is not None and self.width_rule != "given" else None,
-            "degree": getattr(self.kernel, "degree", None),
-            "coef0": getattr(self.kernel, "coef0", None),
+            **of_kernel,
+            "sigma2": sigma2_of(self.kernel.gamma) if kernel_family(self.kernel_name).sigma2 else None,
             "lambda": self.lambda_,
             "search": self.search if self.family.searches else None,
             **{name: getattr(self, name) for name in same},
@@ -101,9 +101,9 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     _check_values(settings)
-    protocol, search, (stop, tolerance) = protocol_of(settings), search_of(settings), stop_of(settings)
-    _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
-    _one_of(f"stop of {chosen.name}", stop, chosen.stops)
+    search, (stop, tolerance) = search_of(settings), stop_of(settings)
+    check(f"search of {chosen.name}", search, family.searches or SEARCHES)
+    check(f"stop of {chosen.name}", stop, chosen.stops)
     if settings.first_level is not None and settings.first_level < tolerance:
         raise SettingError(
             f"first_level {settings.first_level:g} is below the tolerance {tolerance:g}, where its schedule ends"
@@ -111,7 +111,10 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
     if family.kernels is None and not is_given(settings.kernel):
         _refuse_out_of_range(X)
     kernel_name, kernel, width_rule = _kernel(settings, chosen, family, X)
-    C, lambda_ = _penalty(settings, X.shape[0] if rows is None else rows)
+    m = X.shape[0] if rows is None else rows
+    if settings.C is not None and settings.lambda_ is not None:
+        raise SettingError("give C or lambda, not both: lambda = 1 / (C m)")
+    C = float(settings.C or 1.0) if settings.lambda_ is None else 1.0 / (settings.lambda_ * m)
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),
@@ -120,11 +123,11 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
         kernel=kernel,
         width_rule=width_rule,
         C=C,
-        lambda_=lambda_,
+        lambda_=float(settings.lambda_ or 1.0 / (C * m)),
         stop=stop,
         tolerance=float(tolerance),
         search=search,
-        protocol=protocol,
+        protocol=protocol_of(settings),
         time_limit=settings.time_limit,
         max_iterations=settings.max_iterations or family.iteration_cap,
         seed=settings.seed,
@@ -137,52 +140,59 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
 def _check_values(settings: Settings) -> None:
     """Refuse values that are not those allowed."""
     for each in fields(Settings):
-        name, value = each.name.rstrip("_"), getattr(settings, each.name)
-        allowed = each.metadata["allowed"]
-        if value is None or allowed is None:
-            continue
-        if isinstance(allowed, range):
-            check_whole(name, value, allowed.start, allowed.stop - 1)
-        elif isinstance(allowed, tuple):
-            _one_of(name, value, allowed)
-        elif not _is(value, Real) or not (-math.inf if allowed == FINITE else 0) < value < math.inf:
-            raise SettingError(f"{name} must be {allowed}, not {shown(value)}")
+        value = getattr(settings, each.name)
+        if value is not None and each.metadata["allowed"] is not None:
+            check(each.name.rstrip("_"), value, each.metadata["allowed"])
+
+
+def check(what: str, value: Any, allowed: Any) -> None:
+    """Raise `SettingError` unless a value is ``allowed``, as in the table of settings: a range, words or numbers."""
+    if isinstance(allowed, tuple):
+        if not isinstance(value, str) or value not in allowed:
+            raise SettingError(not_one_of(what, allowed, value))
+        return
+    kind: Any = Real
+    least, most = math.ulp(0.0) if allowed == POSITIVE else -LARGEST_NUMBER, LARGEST_NUMBER
+    if isinstance(allowed, range):
+        kind, least, most = Integral, allowed.start, allowed.stop - 1
+        allowed = f"a whole number of {least} to {most:,}"
+    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= most:
+        raise SettingError(f"{what} must be {allowed}, not {shown(value)}")
 
 
 def stop_of(settings: Settings) -> tuple[str, float]:
     """Return the stopping rule and the tolerance, those asked for or the defaults."""
     stops, published = method(settings.method).stops, protocol_of(settings).published
     stop = settings.stop or ("meb" if published and "meb" in stops else stops[0])
-    default = PAPER_TOLERANCE if published and stop == "meb" else DEFAULT_TOLERANCE
-    return stop, default if settings.tolerance is None else settings.tolerance
+    return stop, settings.tolerance or (PAPER_TOLERANCE if published and stop == "meb" else DEFAULT_TOLERANCE)
 
 
 def search_of(settings: Settings) -> str:
     """Return how rows are searched: as the settings say, or the protocol and the method's family."""
-    searches = FAMILIES[method(settings.method).family].searches
-    sampled = protocol_of(settings).published and "sampled" in searches
+    sampled = (
+        protocol_of(settings).published and "sampled" in FAMILIES[method(settings.method).family].searches
+    )
     return settings.search or ("sampled" if sampled else "full")
 
 
 def protocol_of(settings: Settings) -> SimplexProtocol:
     """Return the protocol with what the settings change of it; `SettingError` for no protocol."""
-    _one_of("protocol", settings.protocol, tuple(PROTOCOLS))
-    given = {name: getattr(settings, name) for name in OPTIONS if getattr(settings, name) is not None}
+    check("protocol", settings.protocol, tuple(PROTOCOLS))
+    given = {name: value for name in OPTIONS if (value := getattr(settings, name)) is not None}
     return replace(PROTOCOLS[settings.protocol], **given)
 
 
 def width_rule_of(settings: Settings) -> str:
     """Return the rule of the default width: the one that is given, else the protocol's; `SettingError` for no rule."""
-    if settings.width_rule is None:
-        return protocol_of(settings).width_rule
-    _one_of("width_rule", settings.width_rule, width_rules())
-    return settings.width_rule
+    rule = settings.width_rule or protocol_of(settings).width_rule
+    check("width_rule", rule, width_rules())
+    return rule
 
 
-def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple[str, Any, str]:
-    """Return the name of the kernel, the kernel, and the rule that its width is from."""
+def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple[str, Any, str | None]:
+    """Return the name of the kernel, the kernel, and the rule that its width is from; None where there is none."""
     name = settings.kernel or family.default_kernel
-    known, gamma = kernel_family(name), settings.gamma
+    known, gamma, rule = kernel_family(name), settings.gamma, None
     if family.kernels is not None and name not in family.kernels:
         raise SettingError(
             f"{chosen.name} is a {family.name} method and works with the {' or '.join(family.kernels)} kernel, not "
@@ -194,16 +204,15 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
         if "gamma" in known.parameters and not known.sigma2:
             raise SettingError(f"sigma2 is the rbf kernel's; give the {name} kernel gamma")
         gamma = gamma_of(settings.sigma2)
-    given = known.own_values(settings.kernel_parameters)
-    shared = {"degree": int(settings.degree), "coef0": float(settings.coef0)}
-    given |= {key: value for key, value in shared.items() if key in known.parameters}
-    if "gamma" not in known.parameters:
-        return name, known.checked(**given), ""
-    wanted, rule = width_rule_of(settings), "given"
-    if gamma is None:
-        rule, width = known.width(wanted)
-        gamma = width.gamma(X)
-    return name, known.checked(gamma=float(gamma), **given), rule
+    if "gamma" in known.parameters:
+        wanted = width_rule_of(settings)
+        if gamma is None:
+            rule, width = known.width(wanted)
+            gamma = width.gamma(X)
+    shared = {"gamma": gamma, "degree": settings.degree, "coef0": settings.coef0}
+    kinds = types_of(known.make)
+    given = {key: kinds[key](value) for key, value in shared.items() if key in known.parameters}
+    return name, known.checked(**known.own_values(settings.kernel_parameters), **given), rule
 
 
 def _refuse_out_of_range(X: RowMatrix) -> None:
@@ -214,32 +223,6 @@ def _refuse_out_of_range(X: RowMatrix) -> None:
             f"the largest value of the rows is {largest:.3g}, out of the range of kernel values in single precision; "
             f"{SCALE}"
         )
-
-
-def _penalty(settings: Settings, m: int) -> tuple[float, float]:
-    """Return C and lambda = 1 / (C m)."""
-    if settings.lambda_ is None:
-        C = 1.0 if settings.C is None else float(settings.C)
-        return C, 1.0 / (C * m) if C * m > 0.0 else math.inf
-    if settings.C is not None:
-        raise SettingError("give C or lambda, not both: lambda = 1 / (C m)")
-    return 1.0 / (settings.lambda_ * m), float(settings.lambda_)
-
-
-def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise SettingError(not_one_of(what, allowed, value))
-
-
-def check_whole(what: str, value: Any, least: int, most: int) -> None:
-    """Raise `SettingError` unless a value is a whole number within these bounds."""
-    if not _is(value, Integral) or not least <= value <= most:
-        raise SettingError(f"{what} must be a whole number of {least} to {most:,}, not {shown(value)}")
-
-
-def _is(value: Any, kind: type) -> bool:
-    """Return whether a value is a number of a kind; True and False are none."""
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def refuse_what_does_nothing(settings: Settings) -> None:
@@ -257,7 +240,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     unsampled = "" if samples else "full search" if can_sample else chosen.name
     width = "a width that is given" if (settings.gamma, settings.sigma2) != (None, None) else ""
     idle = {
-        **{each: kernel for each in ("gamma", "degree", "coef0") if each not in known.parameters},
+        **{each: kernel for each in SHARED if each not in known.parameters},
         "sigma2": "" if known.sigma2 else kernel,
         "width_rule": {0: kernel, 1: f"{kernel}, which has one rule"}.get(len(known.widths), width),
         "search": "" if family.searches else chosen.name,

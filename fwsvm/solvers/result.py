@@ -10,7 +10,6 @@ import numpy as np
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
-from fwsvm.problems.precomputed import is_given
 from fwsvm.scaling import Ranges
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
@@ -140,12 +139,9 @@ class Result:
 
 def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> Result:
     """Return the result of solved subproblems: one model, one certificate."""
-    parts = solved.parts
-    outcomes = [part.certified.outcome for part in parts]
-    total = certify.summed(outcomes)
-    counters = Counters(*map(sum, zip(solved.counters, *(part.counters for part in parts), strict=True)))
-    ended = [certify.status_of(part.status, outcome) for part, outcome in zip(parts, outcomes, strict=True)]
-    lacking = ""
+    parts, lacking = solved.parts, ""
+    total = certify.summed([part.certified.outcome for part in parts])
+    ended = [certify.status_of(part.status, part.certified.outcome) for part in parts]
     if unreached := len(problems) - len(parts):
         ended.append(Status.TIME_LIMIT)
         lacking = f"{unreached} of {len(problems)} subproblems were not reached."
@@ -160,7 +156,9 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
     else:
         model, support = _linear_model(problems, resolved, solved), None
         support_vectors = sum(part.support_vectors for part in parts)
-    requests, certificate = counters.column_requests, total._asdict()
+    counters = Counters(*map(sum, zip(solved.counters, *(part.counters for part in parts), strict=True)))
+    requests, counted = counters.column_requests, ("iterations", "steps", "kernel_evaluations")
+    certificate = total._asdict()
     del certificate["within"]
     return Result(
         model=model,
@@ -171,14 +169,12 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         certified=status is Status.CONVERGED,
         **certificate,
         support_vectors=support_vectors,
-        iterations=counters.iterations,
-        steps=counters.steps,
-        kernel_evaluations=counters.kernel_evaluations,
+        **{name: getattr(counters, name) for name in counted},
         cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
         compile_seconds=solved.compile_seconds,
         train_seconds=solved.seconds,
         check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),
-        trace=tuple(parts[0].trace) if len(problems) == 1 and parts else (),
+        trace=tuple(parts[0].trace) if len(parts) == len(problems) == 1 else (),
         solved=len(parts),
         support=support,
         chosen=", ".join(dict.fromkeys(part.method for part in parts if part.method)),
@@ -192,30 +188,25 @@ def _kernel_model(
 
     Returns also the numbers of the support vectors, class by class and ascending in each.
     """
-    codes, K = problems.codes, problems.K
-    coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(problems))
-    if solved.coefficients is not None and solved.biases is not None:
-        coefficients, biases = solved.coefficients.copy(), solved.biases.copy()
+    codes, K = problems.codes, len(problems.labels)
+    coefficients, biases = solved.coefficients, solved.biases
+    if coefficients is None or biases is None:
+        coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(problems))
     used = np.asarray(coefficients.any(axis=1))
     for part in solved.parts:
         (i, j), machine = problems.classes[part.number], part.certified.machine
-        if not isinstance(machine, Expansion):  # one of those that were solved together
-            continue
-        rows = part.rows[machine.rows]
-        used[rows] = True
-        first = codes[rows] == i
-        coefficients[rows[first], j - 1] = machine.coefficients[first]
-        coefficients[rows[~first], i] = machine.coefficients[~first]
-        biases[part.number] = machine.bias
+        if isinstance(machine, Expansion):  # else one of those that were solved together
+            rows = part.rows[machine.rows]
+            used[rows] = True
+            coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = machine.coefficients
+            biases[part.number] = machine.bias
     support = np.flatnonzero(used)
     support = support[np.argsort(codes[support], kind="stable")]
     # a model does not keep the values of a precomputed kernel
-    name = resolved.kernel_name
-    kernel = kernel_family(name).checked() if is_given(name) else resolved.kernel
-    vectors, counts = (
-        problems.X[support].astype(np.float64, copy=False),
-        np.bincount(codes[support], minlength=K),
-    )
+    known = kernel_family(resolved.kernel_name)
+    kernel = known.checked() if known.given else resolved.kernel
+    vectors = problems.X[support].astype(np.float64, copy=False)
+    counts = np.bincount(codes[support], minlength=K)
     return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], biases), support
 
 

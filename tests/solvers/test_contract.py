@@ -240,21 +240,6 @@ def test_nothing_is_claimed_without_a_final_gap(name):
 # ------------------------------------------------------------------ rows, labels, weights
 
 
-def test_what_no_method_can_train_on_is_refused():
-    X, codes, _ = clouds()
-    for labels, names in ((np.zeros_like(codes), ("1",)), (np.zeros_like(codes), CLASSES)):
-        with pytest.raises(UsageError, match="one class only"):
-            fit(X, labels, names, settings("swap"))
-    with pytest.raises(UsageError, match=r"39 labels for rows of shape \(40, 3\)"):
-        fit(X, codes[1:], CLASSES, settings("swap"))
-    with pytest.raises(UsageError, match="weights of rows"):
-        fit(X, codes, CLASSES, settings("swap"), weights=np.full(len(codes), -1.0))
-    X[3, 1] = np.nan
-    for form in (np.asarray, sparse.csr_array):
-        with pytest.raises(UsageError, match="not finite"):
-            fit(form(X), codes, CLASSES, settings("swap"))
-
-
 @each_method
 def test_the_first_class_is_plus_one(name):
     problem = clouds(6)
