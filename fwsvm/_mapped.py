@@ -6,7 +6,7 @@ The system reads the pages of a mapped file as they are used, and takes them bac
 
 import mmap
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -49,20 +49,10 @@ def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
     return rows
 
 
-def _value_blocks(X: RowMatrix) -> Iterator[np.ndarray]:
-    """Yield the numbers of an array, or those stored in a sparse one, some at a time."""
-    values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
-    return (values[some] for some in slices(len(values), values.size))
-
-
 def all_finite(X: RowMatrix) -> bool:
     """Return whether all numbers of an array, or stored in a sparse one, are finite."""
-    return all(np.isfinite(values).all() for values in _value_blocks(X))
-
-
-def largest_of(X: RowMatrix) -> float:
-    """Return the largest absolute value of rows."""
-    return max((float(np.abs(values).max(initial=0.0)) for values in _value_blocks(X)), default=0.0)
+    values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
+    return all(np.isfinite(values[some]).all() for some in slices(len(values), values.size))
 
 
 def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
@@ -74,30 +64,16 @@ def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
     return np.concatenate(parts)
 
 
-class Occurring(NamedTuple):
-    """Rows of k of the n features.
+def occurring(X: RowMatrix) -> tuple[RowMatrix, np.ndarray | None]:
+    """Return the rows of X (m, n) with the k features that they store, where most of many are not among them.
 
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (m, k)
-    columns : ndarray of int, shape (k,), ascending, or None
-        The features' numbers, from 0; None where they are all n.
-    """
-
-    X: RowMatrix
-    columns: np.ndarray | None
-
-
-def occurring(X: RowMatrix) -> Occurring:
-    """Return the rows of X (m, n) with the features that they store, where most of many are not among them.
-
-    Values, their order and explicit zeros stay what they are; X is returned itself where nothing is left out.
+    Values, their order and explicit zeros stay what they are. Returns also the numbers of these features, shape (k,),
+    ascending; where nothing is left out, X itself and None.
     """
     if isinstance(X, np.ndarray) or X.shape[1] <= max(FEW, 4 * X.nnz):
-        return Occurring(X, None)
+        return X, None
     columns, places = np.unique(X.indices, return_inverse=True)
-    shape = X.shape[0], len(columns)
-    return Occurring(sparse.csr_array((X.data, places, X.indptr), shape=shape), columns)
+    return sparse.csr_array((X.data, places, X.indptr), shape=(X.shape[0], len(columns))), columns
 
 
 def only_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:

@@ -4,7 +4,6 @@ They take arrays as well as the files and names of the command line, with the sa
 two classes the larger label is +1.
 """
 
-import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -103,13 +102,13 @@ def train(
     chosen = make_settings(settings)
     refuse_scaling(chosen.kernel, scale)
     loaded, values = make_dataset(data, y, scale, precomputed=is_given(chosen.kernel))
-    used = np.ones(loaded.train.rows, dtype=bool)
+    counted = None
     if weights is not None:
         weights = as_numbers("weights", weights)
-        if weights.shape != used.shape:
-            raise UsageError(f"there are weights of shape {weights.shape} for {len(used)} rows")
-        used = weights != 0
-    table = scaled(loaded, None if used.all() else used).train
+        if weights.shape != (rows := loaded.train.rows,):
+            raise UsageError(f"there are weights of shape {weights.shape} for {rows} rows")
+        counted = weights != 0
+    table = scaled(loaded, counted).train
     codes = encode(table.labels, loaded.classes)
     kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
     if warning := scaling_warning(table.X, family(kernel), 'scale="[0,1]"'):
@@ -231,8 +230,6 @@ def save(path: str | Path, model: Model | Result) -> None:
     UserWarning
         ``PATH.range`` exists, of another machine, but this one's training did not scale.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise UsageError("save(path, model): the file's name comes first")
     machine = model.model if isinstance(model, Result) else model
     if isinstance(model, Result):
         named = ("objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds")

@@ -9,7 +9,6 @@ A module that cannot be imported is named in a warning, and what it had register
 """
 
 import functools
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -17,18 +16,10 @@ from typing import Any, TypeVar
 from fwsvm.errors import PluginWarning, UsageError, kind_and_words, nearest, shown
 
 Entry = TypeVar("Entry")
-_NAME = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
-)  # it stands in tables, YAML, model files and file names
 
 
 def add_to_registry(registry: dict[str, Any], what: str, name: str, entry: Any) -> None:
-    """Add an entry to a registry; ValueError where the name is taken, or is not one word of plain letters.
-
-    ``what`` is the kind of thing that the registry holds.
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a {what}: 1 to 64 letters, digits, '-', '_' and '.'")
+    """Add an entry to a registry of things called ``what``; ValueError where the name is taken."""
     if name in registry:
         raise ValueError(f"a {what} named {name!r} is registered already")
     registry[name] = entry

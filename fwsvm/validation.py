@@ -130,7 +130,7 @@ def check_labels(y: Any) -> np.ndarray:
     Raises
     ------
     UsageError
-        Masked labels, those of several types, or of a type other than text, numbers, booleans and dates.
+        Masked labels, or those of several types.
     DataError
         A row has no label.
     """
@@ -138,8 +138,6 @@ def check_labels(y: Any) -> np.ndarray:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
-    if labels.dtype.kind not in "biufUTMO":
-        raise UsageError(f"labels must be text, numbers, booleans or dates, not {labels.dtype}")
     # of a list of text and other values numpy makes text
     each = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind == "O" else []
     kinds = {type(label) for label in each}

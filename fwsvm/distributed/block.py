@@ -20,7 +20,7 @@ from fwsvm.kernels.sums import weighted_sums
 from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
-from fwsvm.solvers.fit import refuse_overflow
+from fwsvm.solvers.fit import refuse_out_of_range
 
 
 class Facts(NamedTuple):
@@ -92,7 +92,7 @@ def diagonal(rows: Rows, which: np.ndarray, kernel: Any) -> Diagonal:
     """Return the kernel's diagonal over some rows; RangeError where values are too large."""
     source = RowSource(some_rows(rows, which))
     source.is_far = True
-    refuse_overflow(kernel, family_of(kernel).name, source.X)
+    refuse_out_of_range(kernel, family_of(kernel).name, source.X)
     return source.diagonal(kernel)
 
 

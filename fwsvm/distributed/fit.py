@@ -57,7 +57,7 @@ def fit(source: ClusterSource, settings: Settings, resolved: Resolved, watch: Wa
         enter(Phase.TRAIN)
         result = result_of(problems, resolved, solve_all(problems, resolved, watch))
     support = None if result.support is None else source.which[result.support]
-    return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=source.table.ranges)
+    return replace(result, chosen=CHOSEN, support=support)
 
 
 def resolve(source: ClusterSource, settings: Settings) -> Resolved:
@@ -72,7 +72,7 @@ def resolve(source: ClusterSource, settings: Settings) -> Resolved:
         raise UsageError("a precomputed kernel needs all rows in one place; leave out --scheduler")
     has_width = settings.gamma is not None or settings.sigma2 is not None
     known = settings if has_width else replace(settings, gamma=1.0)
-    resolved = resolve_rows(known, np.array([[source.extreme]]), rows=len(source.which))
+    resolved = resolve_rows(known, source)
     if has_width or not hasattr(resolved.kernel, "gamma"):
         return resolved
     rule, width = kernel_family(resolved.kernel_name).width(width_rule_of(settings))

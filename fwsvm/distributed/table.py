@@ -172,11 +172,6 @@ class ClusterSource(RowSource):
         return [found for found in self._ask(block.moments) if found]
 
     @property
-    def extreme(self) -> float:
-        """The largest absolute value."""
-        return float(max(abs(each).max() for some in self._moments for each in (some.least, some.most)))
-
-    @property
     def spread(self) -> float:
         """The mean squared distance of two rows, as `fwsvm.kernels.widths.mean_squared_distance`."""
         m = len(self.which)

@@ -62,7 +62,7 @@ class RemoteRows:
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
         """Return the result of training on the cluster."""
         result = cluster.fit(self.source, settings, resolved or cluster.resolve(self.source, settings), watch)
-        return result.with_rows(ranges=result.model.ranges, zero_based=self.zero_based)
+        return result.with_rows(ranges=self.source.table.ranges, zero_based=self.zero_based)
 
     def training_accuracy(self, result: Result) -> float | None:
         """Return the training accuracy; of a fold None, for only the rows held out are predicted."""

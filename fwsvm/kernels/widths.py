@@ -58,7 +58,7 @@ def mean_squared_distance(X: RowMatrix) -> float:
     m = X.shape[0]
     if m < 2:
         return 0.0
-    X = occurring(X).X
+    X, _ = occurring(X)
     if not sparse.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         squares = sum(float(np.sum(np.square(X[some] - mean))) for some in blocks(X, BLOCK))
@@ -82,7 +82,7 @@ def _at_least_zero(distance: float) -> float:
 
 def mean_absolute_distance(X: RowMatrix) -> float:
     """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values."""
-    m, columns = X.shape[0], sparse.csc_array(occurring(X).X)
+    m, columns = X.shape[0], sparse.csc_array(occurring(X)[0])
     if m < 2:
         return 0.0
     total = 0.0

@@ -23,7 +23,7 @@ from fwsvm.problems import precomputed
 from fwsvm.problems.machines import with_absent_classes
 from fwsvm.settings import Settings
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.resolve import SCALE, Resolved, resolve
+from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.subproblems import Subproblems, solve_all
 from fwsvm.solvers.tuning import MOST_FIRST_ROWS
@@ -32,6 +32,8 @@ ClassWeight: TypeAlias = str | Mapping[str, float] | None
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
 LARGEST_VALUE = float(np.finfo(np.float32).max) / 4.0  # of a kernel: sums of four own terms are finite, too
+SMALLEST_SQUARE = 1e-30  # the largest of the rows' own terms
+SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
 # bytes that training takes beside the rows it is given
 PART = 4096  # of a two-class problem, its model included
 ROW, LINEAR_ROW = 480, 220  # of a run's own arrays, for each row
@@ -163,7 +165,7 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
     if family.kernels is None:
         # pairs of classes are made of the rows in this form
         read = problems.compressed if problems.in_pairs and family.searches else solvers_rows
-        refuse_overflow(resolved.kernel, resolved.kernel_name, read)
+        refuse_out_of_range(resolved.kernel, resolved.kernel_name, read)
     enter(Phase.TRAIN)
     return problems, resolved
 
@@ -218,21 +220,28 @@ def weights_of_classes(
     return np.array([*found.values()])
 
 
-def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
-    """Raise RangeError if a row of X (m, n) has a kernel value with itself that single precision cannot hold.
+def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
+    """Raise RangeError if kernel values of the rows of X (m, n) are beyond single precision, or below it.
 
-    All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z), so these are the largest values.
+    All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z): values of rows with themselves are largest.
     """
+    widest, stored = 0.0, 0
     for some, rows in row_source(X).blocks():
         with np.errstate(over="ignore", invalid="ignore"):
-            largest = np.abs(own_terms_and_values(kernel, rows)).max(axis=0)
-        fits = largest <= LARGEST_VALUE  # not those that are not numbers
+            own, values = map(np.abs, own_terms_and_values(kernel, rows))
+        fits = np.maximum(own, values) <= LARGEST_VALUE  # not those that are not numbers
         if not fits.all():
             row = int(np.argmin(fits))
+            value = max(own[row], values[row])
             raise RangeError(
-                f"row {some.start + row + 1} has the {kernel_name} kernel's value {largest[row]:.3g} with itself, and "
-                f"single precision ends at {4 * LARGEST_VALUE:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
+                f"row {some.start + row + 1} has the {kernel_name} kernel's value {value:.3g} with itself, and single "
+                f"precision ends at {4 * LARGEST_VALUE:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
             )
+        widest, stored = max(widest, own.max(initial=0.0)), stored + len(rows.values)
+    if stored and widest < SMALLEST_SQUARE:
+        raise RangeError(
+            f"the values of all rows are too small for kernel values in single precision; {SCALE}"
+        )
 
 
 def _refuse_lack_of_memory(problems: Subproblems, resolved: Resolved) -> None:

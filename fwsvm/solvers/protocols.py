@@ -28,8 +28,7 @@ class SimplexProtocol:
     retries : int
         Samples without a violator after which a sampled run stops.
     first_level : float or None
-        First tolerance of the schedule, which is halved down to that of the run; None, or at most that: no schedule. A
-        smaller one that is given by itself is refused.
+        First tolerance of the schedule, which is halved down to that of the run; None, or at most that: no schedule.
     candidates : {"uniform", "outside", "balanced"}
         What CVM draws its samples from: all rows, the rows outside the core set, or these class by class in turn.
     gradient : {"cheaper", "computed", "kept"}

@@ -6,23 +6,19 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
-from fwsvm._mapped import RowMatrix, largest_of
 from fwsvm._memory import MIB, default_cache_mib
-from fwsvm.errors import DataError, SettingError, not_one_of, shown
+from fwsvm.errors import SettingError, not_one_of, shown
 from fwsvm.kernels.kernel import SHARED, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.parameters import types_of
-from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import POSITIVE, SEARCHES, Settings
 from fwsvm.solvers.protocols import OPTIONS, PAPER_TOLERANCE, PROTOCOLS, SimplexProtocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 
-SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
 LARGEST_NUMBER = sys.float_info.max
-SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
 
 
 @dataclass(frozen=True)
@@ -86,17 +82,13 @@ class Resolved:
         }
 
 
-def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolved:
-    """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
-
-    ``rows`` is the number of rows where X is only some of them.
+def resolve(settings: Settings, X: Any) -> Resolved:
+    """Fill in what the settings leave open, from the method, the rows X (m, n) and the machine.
 
     Raises
     ------
     SettingError
         A name that does not exist, a combination that makes no sense, or a number out of range.
-    DataError
-        The largest value of the rows is out of the range of kernel values.
     """
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
@@ -104,14 +96,8 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
     search, (stop, tolerance) = search_of(settings), stop_of(settings)
     check(f"search of {chosen.name}", search, family.searches or SEARCHES)
     check(f"stop of {chosen.name}", stop, chosen.stops)
-    if settings.first_level is not None and settings.first_level < tolerance:
-        raise SettingError(
-            f"first_level {settings.first_level:g} is below the tolerance {tolerance:g}, where its schedule ends"
-        )
-    if family.kernels is None and not is_given(settings.kernel):
-        _refuse_out_of_range(X)
     kernel_name, kernel, width_rule = _kernel(settings, chosen, family, X)
-    m = X.shape[0] if rows is None else rows
+    m = X.shape[0]
     if settings.C is not None and settings.lambda_ is not None:
         raise SettingError("give C or lambda, not both: lambda = 1 / (C m)")
     C = float(settings.C or 1.0) if settings.lambda_ is None else 1.0 / (settings.lambda_ * m)
@@ -201,8 +187,6 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
     if settings.sigma2 is not None:
         if gamma is not None:
             raise SettingError("give gamma or sigma2, not both: gamma = 1 / (2 sigma2)")
-        if "gamma" in known.parameters and not known.sigma2:
-            raise SettingError(f"sigma2 is the rbf kernel's; give the {name} kernel gamma")
         gamma = gamma_of(settings.sigma2)
     if "gamma" in known.parameters:
         wanted = width_rule_of(settings)
@@ -213,16 +197,6 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
     kinds = types_of(known.make)
     given = {key: kinds[key](value) for key, value in shared.items() if key in known.parameters}
     return name, known.checked(**known.own_values(settings.kernel_parameters), **given), rule
-
-
-def _refuse_out_of_range(X: RowMatrix) -> None:
-    """Refuse values whose squares single precision, which kernel values are computed in, cannot hold."""
-    largest = largest_of(X)
-    if largest != 0.0 and not SMALLEST <= largest <= LARGEST:
-        raise DataError(
-            f"the largest value of the rows is {largest:.3g}, out of the range of kernel values in single precision; "
-            f"{SCALE}"
-        )
 
 
 def refuse_what_does_nothing(settings: Settings) -> None:

@@ -28,7 +28,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.hinge import regularisation
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
-from fwsvm.solvers.fit import refuse_overflow
+from fwsvm.solvers.fit import refuse_out_of_range
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
@@ -334,7 +334,7 @@ def after_portion(
     """
     started, model = time.perf_counter(), begun.model
     assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
-    refuse_overflow(model.kernel, str(begun.settings["kernel"]), X)
+    refuse_out_of_range(model.kernel, str(begun.settings["kernel"]), X)
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
     K = len(model.classes)
     lam = begun.settings["lambda"] * K / 2.0
