@@ -22,11 +22,10 @@ def types_of(rule: Callable[..., Any]) -> Mapping[str, Any]:
     return get_type_hints(rule)
 
 
-def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> dict[str, Any]:
+def values(owner: str, given: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a user gave for the fields of ``kinds`` (name to type), in these types.
 
-    Messages call the owner ``noun owner`` where they name its parameters. `UsageError` names a wrong parameter and the
-    nearest one that there is.
+    `UsageError` names the ``owner``, a wrong parameter and the nearest one that there is.
     """
     if not isinstance(given, Mapping):
         raise UsageError(f"parameters of {owner} must be a mapping of names to values, not {shown(given)}")
@@ -34,7 +33,7 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> 
     for key, raw in dict(given).items():
         if key not in kinds:
             hint = nearest(key, kinds, f"it has {', '.join(kinds) or 'none'}")
-            raise UsageError(f"{f'{noun} {owner}'.strip()} has no parameter {shown(key)}; {hint}")
+            raise UsageError(f"{owner} has no parameter {shown(key)}; {hint}")
         found[key] = converted(f"parameter {key} of {owner}", raw, kinds[key])
     return found
 

@@ -17,7 +17,7 @@ from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
-from fwsvm.data.labels import encode, label_text, number, refuse_regression, weights_by_label
+from fwsvm.data.labels import encode, of_names, refuse_regression, weights_by_label
 from fwsvm.errors import DataError, UsageError, nearest
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
@@ -160,13 +160,7 @@ def label_keys(labels: np.ndarray) -> np.ndarray:
 
 
 def label_values(classes: tuple[str, ...]) -> np.ndarray:
-    """Return classes of a file as labels of one type: int64 if all are whole, else float64, else text.
-
-    Numbers that float64 would round are text.
-    """
-    values = [number(name) for name in classes]
-    if any(value is None or label_text(value) != name for value, name in zip(values, classes, strict=True)):
-        return np.array(classes)
-    array = np.array(values, dtype=np.float64)
-    whole = (array == np.rint(array)).all() and (np.abs(array) <= MOST_EXACT).all()
-    return array.astype(np.int64) if whole else array
+    """Return classes of a file as labels of one type: int64 if all are whole, else float64, else text."""
+    values: np.ndarray = of_names([*classes], np.arange(len(classes)))
+    is_whole = values.dtype.kind == "f" and np.all((values % 1 == 0) & (np.abs(values) <= MOST_EXACT))
+    return values.astype(np.int64) if is_whole else values

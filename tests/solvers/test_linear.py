@@ -125,7 +125,7 @@ def test_each_stopping_rule_is_kept(method):
     [
         ({"p_min": 0.0}, "p_min"),
         ({"c": -0.2}, "p_min"),
-        ({"c": float("nan")}, r"parameter c of avsf .*nan"),
+        ({"c": float("nan")}, r"parameter c of method avsf .*nan"),
     ],
 )
 def test_constants_of_avsf_that_make_no_sense_are_refused(wrong, words):
