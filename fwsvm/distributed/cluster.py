@@ -98,7 +98,6 @@ class Cluster:
                 *columns,
                 pure=False,
                 key=f"fwsvm-{function.__name__}",
-                batch_size=None,
             )
         return futures
 

@@ -76,8 +76,8 @@ class RemoteTable:
 
 def _classes(names: dict[str, None], rows: int, partitions: Sequence[Partition]) -> tuple[str, ...]:
     """Return the classes in their order; `DataError`, which names the file or folder, for fewer than two."""
-    path = Path(partitions[0].path)
-    name = str(path if all(each.path == str(path) for each in partitions) else path.parent)
+    first, last = Path(partitions[0].path), Path(partitions[-1].path)
+    name = str(first if first == last else first.parent)
     if len(names) < 2:
         raise DataError(f"{name}: all rows have the same label; two classes are needed")
     classes = labels.classes(np.array([*names]))

@@ -246,23 +246,22 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
 
 def _refuse_lack_of_memory(problems: Subproblems, resolved: Resolved) -> None:
     """Refuse training that does not fit in the memory available: estimated once, before any of it is taken."""
-    X, count, K, family = problems.rows, len(problems), len(problems.labels), resolved.family
+    X, count, family = problems.rows, len(problems), resolved.family
     (m, n), features, mapped = X.shape, problems.X.shape[1], is_mapped(X)
-    dense = isinstance(X, np.ndarray)
-    stored = X.size if dense else X.nnz
+    stored = X.size if isinstance(X, np.ndarray) else X.nnz
     if family.multiclass == "one-vs-rest":
-        each = LINEAR_ROW * m + (LINEAR_NUMBER * stored if dense and not mapped else 0)
-        kept = (count - 1) * (PART + m) + 8 * (features + 5 * n) * count
+        copied = stored if isinstance(X, np.ndarray) and not mapped else 0
+        each, kept = LINEAR_ROW * m + LINEAR_NUMBER * copied, 8 * (features + 5 * n) * count
         remedy = (
             "take fewer rows (fwsvm subset), number the features without gaps, for each has a weight, or use a kernel "
             'method, such as swap-2o with kernel="linear"'
         )
     else:
         rows = int(problems.sizes.max())
-        copied = min(rows, MOST_FIRST_ROWS) if mapped and K == 2 else rows
+        copied = min(rows, MOST_FIRST_ROWS) if mapped and not problems.in_pairs else rows
         each = ROW * rows + NUMBER * stored * copied // m
-        kept = (PART * count + 17 * (K - 1) * m) * problems.in_pairs
+        kept = PART * count + 17 * (problems.K - 1) * m * problems.in_pairs
         kept += min(resolved.cache_bytes, 8 * m**2) * family.keeps_values
         remedy = "take fewer rows (fwsvm subset) or classes, or lower cache_mib"
-    what = f"{resolved.method.name} on {m:,} rows of {features:,} features and {K:,} classes"
+    what = f"{resolved.method.name} on {m:,} rows of {features:,} features and {problems.K:,} classes"
     require(min(count, resolved.threads) * each + kept, what, remedy)

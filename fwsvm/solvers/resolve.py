@@ -216,7 +216,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     idle = {
         **{each: kernel for each in SHARED if each not in known.parameters},
         "sigma2": "" if known.sigma2 else kernel,
-        "width_rule": {0: kernel, 1: f"{kernel}, which has one rule"}.get(len(known.widths), width),
+        "width_rule": width if len(known.widths) > 1 else kernel,
         "search": "" if family.searches else chosen.name,
         "cache_mib": "" if family.keeps_values else chosen.name,
         "protocol": "" if can_sample or "meb" in chosen.stops else chosen.name,
