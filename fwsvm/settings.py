@@ -21,30 +21,24 @@ PAPERS = "The papers' protocols"
 GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PAPERS)
 
 
-def _setting(
-    default: Any,
-    group: str,
-    text: str,
-    *names: str,
-    metavar: Any = None,
-    allowed: Any = None,
-    sklearn: Any = (),
-) -> Any:
+def _setting(default: Any, group: str, text: str, *names: str, **more: Any) -> Any:
     """Return a field with its default, its group and help, and its options if not --name.
 
-    ``allowed`` are `POSITIVE` or `FINITE` numbers, a range of whole numbers, a tuple of words, or None for anything;
-    ``sklearn`` are its name and default in scikit-learn's classifiers.
+    More are ``metavar``; ``allowed``: `POSITIVE` or `FINITE` numbers, a range of whole numbers, a tuple of words, or
+    None for anything; and ``sklearn``: its name and default in scikit-learn's classifiers.
     """
-    more = {
+    about = {
         "group": group,
         "help": text,
         "names": names,
-        "metavar": metavar,
-        "allowed": allowed,
-        "sklearn": sklearn,
-    }
+        "metavar": None,
+        "allowed": None,
+        "sklearn": (),
+    } | more
     return (
-        field(default_factory=dict, metadata=more) if default == {} else field(default=default, metadata=more)
+        field(default_factory=dict, metadata=about)
+        if default == {}
+        else field(default=default, metadata=about)
     )
 
 
