@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.numerics.compile import njit
 from fwsvm.problems.hinge import box_dual
 from fwsvm.solvers.tuning import SHORT_FRACTION
 
@@ -278,14 +277,17 @@ class Descent:
         its subgradient there.
         """
         n, size2 = len(self.w), self.length2
-        at, along = self.vectors[[ALPHA, DIRECTION], n : 2 * n]
+        margins, turn = self.w * self.vectors[[ALPHA, DIRECTION], n : 2 * n]  # of the rows, and their slopes
         linear, curvature = self.lam * self._inner(*self.vectors[[ALPHA, DIRECTION]]), self.lam * self.norm2
         longest = min(self.ball / np.sqrt(size2), size2 / self.norm2 / self.lam)
-        start, _ = _along_line(self.w, at, along, linear, curvature, 0.0)
+        start = float(self.losses().mean())
         low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
         for _ in range(MAX_TRIALS):
             self.trials += 1
-            value, slope = _along_line(self.w, at, along, linear, curvature, t)
+            losses = 1.0 - (margins + t * turn)
+            inside = losses > 0.0  # at a kink the slope is that to the right
+            value = t * (linear + 0.5 * t * curvature) + float(losses @ inside) / n
+            slope = linear + t * curvature - float(turn @ inside) / n
             decreases = value - start <= -self.m1 * t * size2
             if decreases and value < lowest:
                 best, lowest = t, value
@@ -298,19 +300,3 @@ class Descent:
                 break
         self.step, self.value_after = best, self.value + (lowest - start)
         self.ahead = 0.0 if best > 0.0 else high
-
-
-@njit(fastmath={"reassoc", "contract"})
-def _along_line(w, at, along, linear, curvature, t):
-    """Return phi(t) = f(alpha + t d) less f's quadratic part at alpha, and its slope.
-
-    ``at`` and ``along`` are Q alpha and Q d, (n,). At a kink the slope is that to the right: rows at margin 1 are not
-    inside.
-    """
-    hinge = slope = 0.0
-    for i in range(w.size):
-        by = w[i] * along[i]
-        loss = 1.0 - (w[i] * at[i] + t * by)
-        hinge += max(loss, 0.0)
-        slope -= by if loss > 0.0 else 0.0
-    return t * (linear + 0.5 * t * curvature) + hinge / w.size, linear + t * curvature + slope / w.size

@@ -10,20 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
-from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import as_rows, no_rows, some_rows, stacked_rows
-from fwsvm.kernels.sparse_tiles import (
-    WIDE,
-    clear,
-    empty_left_block,
-    fill_range,
-    kernel_matrix,
-    scatter,
-    wide_row,
-)
-from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.threads import together
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.hinge import regularisation
 from fwsvm.problems.machines import KernelModel
@@ -33,10 +20,11 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, picked_rows
-from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
+from fwsvm.solvers.tuning import POOL_ROWS
 from fwsvm.status import Status
 
+BLOCK = 64  # rows that share a pass over the expansion
 CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
@@ -98,18 +86,8 @@ class Pegasos(NamedTuple):
         return PegasosRun(problem, resolved)
 
 
-@njit(fastmath={"contract"})
-def _add_range(kernel, left_block, rows, own, weights, first, last, out):
-    """Add weighted values of rows first ... last - 1 at the 64 rows of the left-hand block to ``out`` (64,)."""
-    values = np.empty(WIDE, rows.values.dtype)
-    for j in range(first, last):
-        wide_row(kernel, left_block, rows, j, own[j], values, 0)
-        for c in range(WIDE):
-            out[c] += weights[j] * values[c]
-
-
 class PegasosRun(StochasticRun):
-    """A `Solver`. Rows are drawn in blocks of 64, which share a pass over the expansion.
+    """A `Solver`. Rows are drawn in blocks, which share a pass over the expansion of w.
 
     Within a block the sums are updated as rows join the expansion, so the steps are exactly those of Figure 3. Blocks
     depend on the step number alone, so results do not depend on how steps are divided among calls.
@@ -118,72 +96,51 @@ class PegasosRun(StochasticRun):
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
         self.random = np.random.default_rng(problem.stream)
-        self.store = no_rows(problem.X.shape[1], self.dtype)  # the rows in the expansion
-        self.own: np.ndarray = np.zeros(0, self.dtype)
+        most = min(self.m, resolved.max_iterations or self.m)
+        # rows that violated a margin, as they came, and rows to visit
+        self.expansion, self.pool = (self.new_sample(np.zeros(size, np.int64)) for size in (most, 0))
+        self.ids = self.pool.order
         self.counts = np.zeros(self.m)  # y_i times the times that a row violated its margin
-        self.members = np.zeros(self.m, np.int64)  # the rows in the expansion, in order of coming
-        self.size = 0
         self.control = np.zeros(1, CONTROL)
-        self.products: np.ndarray = np.empty((WIDE, WIDE), self.dtype)
-        self.joined = np.empty(WIDE)
-        self.kernel_evaluations = 0
-        self.at, self.pool_at = WIDE, POOL_ROWS  # the next row of the block and of the pool: none
-        self.mean_loss = 1.0
+        self.at = self.block_at = 0  # the next row of the block, and the next block of the pool
+        self.mean_loss, self.kernel_evaluations = 1.0, 0
 
     def advance(self, steps: int) -> int:
         """Take that many steps."""
         left = steps
         while left > 0:
-            if self.at == WIDE:
+            if self.at == len(self.ids):
                 self._next_block()
-            first, self.at = self.at, min(WIDE, self.at + left)
+            first, self.at = self.at, min(len(self.ids), self.at + left)
             visit(self.lam, self.control, self.labels, self.sums, self.products, first, self.at, self.joined)
-            self._join(first, self.at)
+            self._join(self.ids[first : self.at], self.joined[first : self.at])
             left -= self.at - first
         return steps
 
-    def _join(self, first: int, last: int) -> None:
-        """Count the rows of the block that violated their margins, and store those that had not before."""
-        places = first + np.flatnonzero(self.joined[first:last])
-        rows = self.ids[places]
-        new = places[self.counts[rows] == 0.0]
-        new = new[np.sort(np.unique(self.ids[new], return_index=True)[1])]
-        np.add.at(self.counts, rows, self.joined[places])
-        old, self.size = self.size, self.size + len(new)
-        self.members[old : self.size] = self.ids[new]
+    def _join(self, rows: np.ndarray, joined: np.ndarray) -> None:
+        """Count the rows that violated their margins, and put those that had not before into the expansion."""
+        rows, joined = rows[joined != 0.0], joined[joined != 0.0]
+        new = rows[self.counts[rows] == 0.0]
+        new = new[np.sort(np.unique(new, return_index=True)[1])]
+        np.add.at(self.counts, rows, joined)
         if len(new):
-            new += self.pool_at - WIDE
-            self.store = stacked_rows([self.store, some_rows(self.pool, new)])
-            self.own = np.concatenate([self.own, self.pool_own[new]])
+            size = self.expansion.size
+            self.expansion.order[size : size + len(new)] = new
+            self.expansion.draw(size + len(new))
 
     def _next_block(self) -> None:
-        """Draw the next block's rows and compute the sums that its steps start from."""
-        if self.pool_at == POOL_ROWS:
+        """Take the next block's rows from the pool and compute the sums that its steps start from."""
+        if self.block_at == self.pool.size:
             self._draw()
-        at, self.pool_at, self.at = self.pool_at, self.pool_at + WIDE, 0
-        self.ids = self.pool_ids[at : self.pool_at]
+        first, last = self.block_at, min(self.block_at + BLOCK, self.pool.size)
+        self.ids = self.pool.order[first:last]
+        count = len(self.ids)
+        self.block_at, self.at, self.joined = last, 0, np.zeros(count)
         self.labels = self.problem.y[self.ids]
-        block, lines = np.arange(at, self.pool_at, dtype=np.int32), np.arange(WIDE)
-        used = scatter(self.left_block, self.pool, self.pool_own, block, WIDE)
-        count, some = WIDE, (self.pool, self.pool_own, block, 0, WIDE)
-        fill_range(self.resolved.kernel, self.left_block, WIDE, count, *some, self.products, lines)
-        self.sums = self._over_expansion()
-        clear(self.left_block, used)
-        self.kernel_evaluations += WIDE * (WIDE + self.size)
-
-    def _over_expansion(self) -> np.ndarray:
-        """Return sum_j counts[j] k(x_j, .) at the rows of the left-hand block, shape (64,)."""
-        size, weights = self.size, self.counts[self.members[: self.size]]
-        parts = self.resolved.threads if size * WIDE > EXPANSION_PER_THREAD else 1
-        ends = [size * part // parts for part in range(parts + 1)]
-        outs, rows, own = np.zeros((parts, WIDE)), self.store, self.own
-
-        def add(part: int) -> None:
-            first, last = ends[part], ends[part + 1]
-            _add_range(self.resolved.kernel, self.left_block, rows, own, weights, first, last, outs[part])
-
-        together(add, parts)
-        return np.asarray(outs.sum(axis=0))
+        self.products = self.pool.sums(self.pool, np.arange(first, last), np.eye(count), first, last)
+        size, rows = self.expansion.size, self.members
+        self.sums = self.expansion.sums(self.pool, np.arange(size), self.counts[rows][None], first, last)[0]
+        self.kernel_evaluations += count * (count + size)
 
     def _draw(self) -> None:
         """Draw a pool of rows, uniformly and with replacement."""
@@ -191,11 +148,32 @@ class PegasosRun(StochasticRun):
         if now["met"][0]:
             self.mean_loss = float(now["loss"][0] / now["met"][0])
             now["loss"], now["met"] = 0.0, 0
-        self.pool_at = 0
-        self.pool_ids = self.random.integers(self.m, size=POOL_ROWS)
-        self.pool = picked_rows(self.problem.X, self.pool_ids, self.dtype)
-        self.pool_own = own_terms(self.resolved.kernel, self.pool)
-        self.left_block = empty_left_block(self.pool)
+        self._visit(self.random.integers(self.m, size=POOL_ROWS))
+
+    def _visit(self, rows: np.ndarray) -> None:
+        """Let these rows be visited next."""
+        self.pool, self.block_at = self.new_sample(rows), 0
+        self.pool.draw(len(rows))
+
+    def visit_from(self, beta: np.ndarray, t: int) -> np.ndarray:
+        """Return coefficients (m,) after a step at each row but the first s, from beta (s,) after t steps.
+
+        The step needs w and t alone, so it can follow any machine of the problem, whichever method it came from.
+        """
+        s, now = len(beta), self.control
+        self.counts[:s], now["t"], now["scale"] = self.lam * t * beta, t, 1.0 / (self.lam * t) if t else 0.0
+        self.expansion = self.new_sample(np.arange(self.m))
+        self.expansion.draw(s)
+        if s < self.m:
+            self._visit(np.arange(s, self.m))
+            self.advance(self.m - s)
+        coefficients: np.ndarray = self.counts / (self.lam * max(1, t + self.m - s))
+        return coefficients
+
+    @property
+    def members(self) -> np.ndarray:
+        """The rows in the expansion."""
+        return self.expansion.order[: self.expansion.size]
 
     def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""
@@ -206,14 +184,14 @@ class PegasosRun(StochasticRun):
 
         The objective is that of w, with the mean hinge loss of the rows drawn last; no gap is known.
         """
-        now, rows = self.control[0], self.members[: self.size].copy()
+        now, rows = self.control[0], self.members.copy()
         loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
         alpha, square = self.counts[rows] * float(now["scale"]), float(now["square"])
         return StochasticIterate(
             iterations=int(now["t"]),
             objective=0.5 * self.lam * square + loss,
             gap=np.nan,
-            support_vectors=self.size,
+            support_vectors=len(rows),
             rows=rows,
             alpha=alpha,
             u=np.clip(np.abs(alpha) * self.lam * self.m, 0.0, 1.0),
@@ -228,55 +206,6 @@ class PegasosRun(StochasticRun):
 
 
 # ---------------------------------------------------------------- rows that come in portions
-
-PART = 1024  # rows that are visited together: their kernel values among one another are kept
-
-
-def _after_one_pass(
-    model: KernelModel, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, lam: float, threads: int
-) -> KernelModel:
-    """Return the machine after a step at each row of each pair of classes, in order.
-
-    The step needs w and t alone, so it can follow any machine of the hinge problem, whichever method it came from.
-
-    Parameters
-    ----------
-    model : KernelModel
-        Its support vectors may be none.
-    X : ndarray or csr_array, shape (b, n)
-    codes : ndarray of int, shape (b,), class numbers
-    seen : ndarray of int, shape (K,), rows of each class visited before
-    lam : float, of each pair's problem
-    """
-    K, kernel, weights = len(model.classes), model.kernel, model.pair_weights()
-    classes, s = np.concatenate([np.repeat(np.arange(K), model.counts), codes]), len(weights)
-    support, rows = as_rows(model.support), as_rows(X)
-    coefficients = np.zeros((len(classes), K - 1))
-    for pair, (i, j) in enumerate(combinations(range(K), 2)):
-        places = np.flatnonzero((classes == i) | (classes == j))
-        old, new, t = places[places < s], places[places >= s] - s, int(seen[i] + seen[j])
-        b, beta, mine = len(new), weights[old, pair], some_rows(rows, new)
-        sums, joined, products = np.zeros(b), np.zeros(b), np.empty((b, b))
-        if len(old):
-            scaled = lam * t * beta[:, None]
-            sums = weighted_sums(kernel, some_rows(support, old), np.arange(len(old)), scaled, mine, threads)[
-                :, 0
-            ]
-        kernel_matrix(kernel, mine, np.arange(b), np.arange(b), products)
-        now = np.zeros(1, CONTROL)
-        now["t"], now["scale"] = t, 1.0 / (lam * t) if t else 0.0
-        visit(lam, now, np.where(codes[new] == i, 1.0, -1.0), sums, products, 0, b, joined)
-        found = np.concatenate([beta * t, joined / lam]) / max(1, t + b)
-        coefficients[places, np.where(classes[places] == i, j - 1, i)] = found
-    kept = np.flatnonzero(coefficients.any(axis=1))
-    kept = kept[np.argsort(classes[kept], kind="stable")]
-    return replace(
-        model,
-        support=stacked([model.support, X])[kept],
-        counts=np.bincount(classes[kept], minlength=K),
-        coefficients=coefficients[kept],
-    )
-
 
 #: What a result says of a point that nothing is proven about.
 UNPROVEN: dict[str, Any] = {
@@ -335,13 +264,32 @@ def after_portion(
     started, model = time.perf_counter(), begun.model
     assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
     refuse_out_of_range(model.kernel, str(begun.settings["kernel"]), X)
+    resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), kernel=model.kernel)
+    K, lam, weights = (
+        len(model.classes),
+        begun.settings["lambda"] * len(model.classes) / 2.0,
+        model.pair_weights(),
+    )
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
-    K = len(model.classes)
-    lam = begun.settings["lambda"] * K / 2.0
-    for first in range(0, len(order), PART):
-        some = order[first : first + PART]
-        model = _after_one_pass(model, X[some], codes[some], seen, lam, settings.threads or 1)
-        seen = seen + np.bincount(codes[some], minlength=K)
+    rows = stacked([model.support, X[order]])
+    classes = np.concatenate([np.repeat(np.arange(K), model.counts), codes[order]])
+    coefficients = np.zeros((len(classes), K - 1))
+    for pair, (i, j) in enumerate(combinations(range(K), 2)):
+        places = np.flatnonzero((classes == i) | (classes == j))
+        if not len(places):
+            continue
+        y = np.where(classes[places] == i, 1.0, -1.0)
+        run = PegasosRun(Binary(rows[places], y, np.full(len(y), 1.0 / (lam * len(y))), (0,)), resolved)
+        old = weights[places[places < len(weights)], pair]
+        coefficients[places, np.where(y > 0.0, j - 1, i)] = run.visit_from(old, int(seen[i] + seen[j]))
+    kept = np.flatnonzero(coefficients.any(axis=1))
+    kept = kept[np.argsort(classes[kept], kind="stable")]
+    model = replace(
+        model,
+        support=rows[kept],
+        counts=np.bincount(classes[kept], minlength=K),
+        coefficients=coefficients[kept],
+    )
     visited = begun.iterations + (K - 1) * len(codes)
     return replace(
         begun,

@@ -25,7 +25,9 @@ from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
+from fwsvm.solvers.stochastic.descent import ALPHA, Descent
 from fwsvm.solvers.tuning import SINGLE_TOLERATED, SUMS_PER_THREAD
+from fwsvm.status import Status
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
 FLOAT32_TOLERANCE = 1e-5
@@ -130,22 +132,41 @@ class StochasticRun(ABC):
     def iterate(self) -> StochasticIterate:
         """Return where the run stands."""
 
-    def outcome_at(self, iterations: int) -> Outcome | None:
-        """Return the outcome of the iterate of that iteration, where it was checked."""
-        return self.checked[1] if self.checked is not None and self.checked[0] == iterations else None
+    def new_sample(self, order: np.ndarray) -> "Sample":
+        """Return a sample that is to have rows in this order, and has none."""
+        return Sample(self.problem, self.resolved.kernel, self.dtype, order, self.resolved.threads)
 
-    def gap_holds(self) -> bool | None:
-        """Compare the tracked gap with the one from scratch: True if it holds, None to continue to a smaller goal.
+    def iterate_of(
+        self, now: Descent, iterations: int, rows: np.ndarray, objective: float, lower_error: float = 0.0
+    ) -> StochasticIterate:
+        """Return the incumbent of a descent on a sample of these rows."""
+        alpha = now.vectors[ALPHA, : len(rows)].copy()
+        return StochasticIterate(
+            iterations=iterations,
+            objective=objective,
+            gap=objective - now.lower,
+            support_vectors=int(np.count_nonzero(alpha)),
+            outcome=self.checked[1] if self.checked is not None and self.checked[0] == iterations else None,
+            rows=rows,
+            alpha=alpha,
+            u=now.best_dual,
+            square=now.square,
+            lower=now.lower,
+            lower_error=lower_error,
+        )
 
-        False where the numbers at hand cannot tell any smaller gap.
+    def stop_of_gap(self, *, exhausted: bool = False) -> Status | None:
+        """Hold the tracked gap against the one from scratch over all rows; None to go on to a smaller goal.
+
+        Where the numbers at hand cannot tell any smaller gap, or the method is ``exhausted``, the run has stalled.
         """
         at = self.iterate()
         outcome = outcome_of(self.problem, self.resolved, at)
         self.checked = at.iterations, outcome
         if outcome.within:
-            return True
+            return Status.CONVERGED
         self.goal *= 0.5
-        return None if self.goal > 1e-3 * self.resolved.tolerance else False
+        return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None
 
 
 # ---------------------------------------------------------------- samples
@@ -192,8 +213,10 @@ class Sample:
         else:
             self.rows, self.own = stacked_rows([self.rows, drawn]), np.concatenate([self.own, own])
 
-    def sums(self, at: "Sample", which: np.ndarray, weights: np.ndarray, first: int = 0) -> np.ndarray:
-        """Return sum_j weights[o, j] k(x_which[j], x_t) at the rows t >= ``first`` of a sample.
+    def sums(
+        self, at: "Sample", which: np.ndarray, weights: np.ndarray, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
+        """Return sum_j weights[o, j] k(x_which[j], x_t) at the rows ``first`` ... ``last`` - 1 of a sample.
 
         Parameters
         ----------
@@ -202,13 +225,14 @@ class Sample:
 
         Returns
         -------
-        ndarray of float64, shape (outputs, at.size - first)
+        ndarray of float64, shape (outputs, last - first)
         """
-        size, kernel = at.size - first, self.kernel
+        last = at.size if last is None else last
+        size, kernel = last - first, self.kernel
         self.kernel_evaluations += len(which) * size
         parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
         if not self.is_dense:
-            targets = at.rows._replace(starts=at.rows.starts[first:]), at.own[first:]
+            targets = at.rows._replace(starts=at.rows.starts[first : last + 1]), at.own[first:last]
             return sums_of_sparse(kernel, self.rows, self.own, which, weights.T, *targets, parts).T
         out, weights = np.zeros((len(weights), size)), np.ascontiguousarray(weights)
 

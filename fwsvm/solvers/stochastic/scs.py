@@ -20,7 +20,6 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
 from fwsvm.solvers.stochastic.run import (
-    Sample,
     StochasticIterate,
     StochasticRun,
     picked_rows,
@@ -155,7 +154,7 @@ class ScsRun(StochasticRun):
         drawn = min(m, most + rule.added_rows(most)) if is_next else most
         self.order = random_order(m, drawn, (*problem.stream, SAMPLING))
         test_order = self.order[:0] if is_next else random_order(m, most, (*problem.stream, TESTING))
-        samples = self.samples = [self._sample_of(order) for order in (self.order, test_order)]  # S_k and T_k
+        samples = self.samples = [self.new_sample(order) for order in (self.order, test_order)]  # S_k and T_k
         self.sample = samples[0]
 
         def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -168,9 +167,6 @@ class ScsRun(StochasticRun):
         self.descent.ball = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
-
-    def _sample_of(self, order: np.ndarray) -> Sample:
-        return Sample(self.problem, self.resolved.kernel, self.dtype, order, self.resolved.threads)
 
     # ---------------------------------------------------------------- Algorithm 1
 
@@ -223,7 +219,7 @@ class ScsRun(StochasticRun):
         if rule.test is Test.NEXT:
             known, tested = tested[:, : size - old], known
             end = min(size + rule.added_rows(size), len(self.order))
-            self.samples[1] = self._sample_of(self.order[size:end])
+            self.samples[1] = self.new_sample(self.order[size:end])
             self.samples[1].draw(end - size)
         else:
             self.samples[1].draw(size)
@@ -284,29 +280,13 @@ class ScsRun(StochasticRun):
         """Hold the gap on the sample against the one from scratch, where the sample is everything."""
         if self.sample.size < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
-        stands = self.gap_holds()
-        if stands is None and self.failures < self.rule.patience:
-            return None
-        return Status.CONVERGED if stands else Status.STALLED
+        return self.stop_of_gap(exhausted=self.failures >= self.rule.patience)
 
     def iterate(self) -> StochasticIterate:
         """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
         now, n = self.descent, self.sample.size
         error = float(now.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
-        alpha = now.vectors[ALPHA, :n].copy()
-        return StochasticIterate(
-            iterations=self.iterations,
-            objective=self.objective,
-            gap=self.objective - now.lower,
-            support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self.outcome_at(self.iterations),
-            rows=self.order[:n],
-            alpha=alpha,
-            u=now.best_dual,
-            square=now.square,
-            lower=now.lower,
-            lower_error=error,
-        )
+        return self.iterate_of(now, self.iterations, self.order[:n], self.objective, error)
 
     @property
     def counters(self) -> Counters:

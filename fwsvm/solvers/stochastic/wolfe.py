@@ -15,7 +15,7 @@ from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import ALPHA, Bundle, Descent, Metric
+from fwsvm.solvers.stochastic.descent import Bundle, Descent, Metric
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, picked_rows, repeated
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
@@ -134,25 +134,11 @@ class WolfeRun(StochasticRun):
             return Status.STALLED
         if self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
-        stands = self.gap_holds()
-        return None if stands is None else Status.CONVERGED if stands else Status.STALLED
+        return self.stop_of_gap()
 
     def iterate(self) -> StochasticIterate:
         """Return alpha, and the value and the gap as tracked, over all rows."""
-        now, alpha = self.descent, self.descent.vectors[ALPHA, : self.m].copy()
-        return StochasticIterate(
-            iterations=self.iterations,
-            objective=now.value,
-            gap=now.value - now.lower,
-            support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self.outcome_at(self.iterations),
-            rows=np.arange(self.m),
-            alpha=alpha,
-            u=now.best_dual,
-            square=now.square,
-            lower=now.lower,
-            lower_error=0.0,
-        )
+        return self.iterate_of(self.descent, self.iterations, np.arange(self.m), self.descent.value)
 
     @property
     def counters(self) -> Counters:
