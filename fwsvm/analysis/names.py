@@ -37,7 +37,8 @@ def short_names(datasets: Iterable[str]) -> dict[str, str]:
     """Return a short name of each data set, no two alike."""
     short = {dataset: short_name(dataset) for dataset in datasets}
     counts = Counter(short.values())
-    return distinct({d: name if counts[name] == 1 else middle_cut(d) for d, name in short.items()})
+    paths = {d for d, name in short.items() if counts[name] > 1 and not d.startswith("synthetic:")}
+    return distinct({d: middle_cut(d) if d in paths else name for d, name in short.items()})
 
 
 def method_names(methods: Iterable[str], most: int = 36) -> dict[str, str]:
