@@ -5,6 +5,7 @@ only click and modules that import neither numpy nor numba, so that ``--help`` i
 """
 
 import errno
+import gc
 import importlib
 import os
 import signal
@@ -60,6 +61,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = lambda message, *_, **__: f"fwsvm: {message}\n"
+        gc.set_threshold(50_000, 20, 100)  # numba's compiler makes millions of objects, few of them garbage
         if threading.current_thread() is threading.main_thread():
             # a cluster's scheduler sends it before it kills: what is there is saved
             signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -5,24 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import (
-    DenseTiles,
-    dense_tiles,
-    fill_dense_columns,
-    is_dense,
-    no_dense_tiles,
-)
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import (
-    NARROW,
-    WIDE,
-    LeftBlock,
-    empty_left_block,
-    fill_block,
-    no_left_block,
-    threads_for,
-)
+from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.tables import Table, fill_lines, is_dense, table
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
 FEWEST = 16  # columns that are cached even where the budget holds fewer
@@ -37,11 +23,9 @@ class ColumnCache(NamedTuple):
 
     Attributes
     ----------
-    kernel, rows, own : the kernel, the m rows and their own terms (m,)
+    kernel : NamedTuple
+    table : the m rows
     itself : ndarray of float64, shape (m,), k(x_i, x_i)
-    left_block : room for the block being computed, unless there are tiles
-    tiles : the rows laid out without gaps, where they have few; blocks are then computed from these
-    all_rows : ndarray of int32, shape (m,), 0 ... m - 1
     cached : ndarray of float32 or float64, shape (slots, m)
         One column a slot.
     slot_of : ndarray of int32, shape (m,); -1 where the column is not cached
@@ -52,12 +36,8 @@ class ColumnCache(NamedTuple):
     """
 
     kernel: Any
-    rows: Rows
-    own: np.ndarray
+    table: Table
     itself: np.ndarray
-    left_block: LeftBlock
-    tiles: DenseTiles
-    all_rows: np.ndarray
     cached: np.ndarray
     slot_of: np.ndarray
     row_of: np.ndarray
@@ -75,15 +55,10 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     own, itself = own_terms_and_values(kernel, rows)
-    dense = bool(budget_bytes) and is_dense(rows)
     return ColumnCache(
         kernel,
-        rows,
-        own,
+        table(rows, own, dense=bool(budget_bytes) and is_dense(rows)),
         itself,
-        no_left_block(rows) if dense else empty_left_block(rows),
-        dense_tiles(rows, own) if dense else no_dense_tiles(rows),
-        np.arange(m, dtype=np.int32),
         np.empty((slots, m), dtype),
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
@@ -119,17 +94,8 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
 
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
-    threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
-    lines = _claim_slots(columns, wanted, priority, keep)
-    kernel, tiles, rows = columns.kernel, columns.tiles, columns.rows
-    if len(tiles.numbers):
-        fill_dense_columns(kernel, tiles, wanted, columns.cached, lines, threads)
-    else:
-        width = NARROW if len(wanted) <= NARROW else WIDE
-        every, left_block = columns.all_rows, columns.left_block
-        fill_block(
-            kernel, left_block, width, rows, columns.own, wanted, every, columns.cached, lines, threads
-        )
+    lines, every = _claim_slots(columns, wanted, priority, keep), columns.table
+    fill_lines(columns.kernel, every, wanted, every, columns.cached, lines, columns.threads)
     columns.cached[lines, wanted] = columns.itself[wanted]
 
 

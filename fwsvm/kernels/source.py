@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
-from fwsvm.kernels.dense_tiles import is_dense
 from fwsvm.kernels.distances import TOLERATED_SPARSE, cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import most_stored, rounding_of_sums, weighted_sums
+from fwsvm.kernels.tables import is_dense
 
 
 class Diagonal(NamedTuple):

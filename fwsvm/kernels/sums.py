@@ -1,19 +1,22 @@
 """Weighted sums of kernel values that are not stored: decision values, and gradients recomputed from scratch."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fwsvm import phases
-from fwsvm.kernels.dense_tiles import HEIGHT, add_sums_of_rows, empty_dense_tiles, is_dense, pack_rows
+from fwsvm.kernels.dense_tiles import HEIGHT, add_dense_sums, dense_tiles
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, empty_left_block, threads_for
-from fwsvm.numerics.threads import in_shares, together
+from fwsvm.kernels.sparse_tiles import add_sparse_sums
+from fwsvm.kernels.tables import Table, is_dense, table, threads_for
+from fwsvm.numerics.threads import in_shares
 
-#: Kernel values that a thread computes between two places where an interrupt is heard: about half a second.
-UNINTERRUPTED = 1 << 28
+#: Bytes of rows that are packed at a time: they stay in the second-level cache while left-hand blocks pass by.
+PACKED = 1 << 20
+ROUND = 1 << 14  # rows of a thread between two places where an interrupt is heard
 
 #: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
 #: sums of such values.
@@ -36,19 +39,69 @@ def weighted_sums(
 
     Returns
     -------
-    ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision
-    where they are dense.
+    ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision.
     """
     dense = is_dense(sources) and is_dense(rows)
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
-    by_distances = cancels(value_error(kernel, own, own_sources), dense=dense)
-    if not (dense or by_distances):
-        return sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
-    sources, own_sources = some_rows(sources, which), own_sources[which]
-    if by_distances:
-        kernel, own, own_sources = OfDistance(kernel), np.zeros_like(own), np.zeros_like(own_sources)
-    return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
+    if cancels(value_error(kernel, own, own_sources), dense=dense):
+        kernel, own, own_sources, dense = (
+            OfDistance(kernel),
+            np.zeros_like(own),
+            np.zeros_like(own_sources),
+            True,
+        )
+    if dense:
+        sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
+    return sums_of_tables(
+        kernel,
+        table(sources, own_sources, dense=dense),
+        which,
+        weights,
+        table(rows, own, dense=False),
+        0,
+        rows.height,
+        threads,
+    )
+
+
+def sums_of_tables(
+    kernel: Any,
+    sources: Table,
+    which: np.ndarray,
+    weights: np.ndarray,
+    targets: Table,
+    first: int,
+    last: int,
+    threads: int,
+) -> np.ndarray:
+    """Do `weighted_sums` for the targets first ... last - 1; beside sources that are tiles they are packed."""
+    rows, own, tiles = targets
+    dense = len(sources.tiles.numbers) > 0
+    piece = max(1, PACKED // (HEIGHT * max(1, rows.features) * own.itemsize)) * HEIGHT
+    out, some = (
+        np.zeros((weights.shape[1], last - first)),
+        (which.astype(np.int32), weights.astype(np.float64)),
+    )
+
+    def add(base: int, begin: int, end: int) -> None:
+        begin, end = base + begin, base + end
+        if not dense:
+            add_sparse_sums(kernel, sources.rows, sources.own, *some, rows, own, begin, end, out, first)
+        elif len(tiles.numbers):
+            add_dense_sums(kernel, sources.tiles, *some, tiles, begin, end, out, first)
+        else:
+            for start in range(begin, end, piece):
+                stop = min(start + piece, end)
+                packed = dense_tiles(rows, own, start, stop)
+                add_dense_sums(kernel, sources.tiles, *some, packed, 0, stop - start, out, first - start)
+
+    for start in range(first, last, ROUND * threads):
+        if start > first:
+            phases.inside("kernel values", start / last)
+        count = min(ROUND * threads, last - start)
+        in_shares(partial(add, start), count, threads_for(targets, count * len(which), threads), HEIGHT)
+    return out.T
 
 
 def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:
@@ -81,57 +134,3 @@ def rounding_of_sums(kernel: Any, features: int, error: float) -> float:
 def most_stored(rows: Rows) -> int:
     """Return how many features the longest of the rows stores."""
     return int(np.diff(rows.starts).max(initial=0))
-
-
-def _sums_of_dense(
-    kernel: Any,
-    sources: Rows,
-    own_sources: np.ndarray,
-    weights: np.ndarray,
-    rows: Rows,
-    own: np.ndarray,
-    threads: int,
-) -> np.ndarray:
-    out = np.zeros((weights.shape[1], rows.height))
-    left_block = empty_dense_tiles(sources.height, sources.features, rows.values.dtype)
-    pack_rows(left_block, sources, own_sources, 0)
-    lines = np.ascontiguousarray(weights.T, dtype=np.float64)
-    step = max(1, UNINTERRUPTED * threads // max(1, len(weights)) // HEIGHT) * HEIGHT
-    for start in range(0, rows.height, step):
-        if start:
-            phases.inside("kernel values", start / rows.height)
-        count = min(step, rows.height - start)
-
-        def add(first: int, last: int, start: int = start) -> None:
-            add_sums_of_rows(kernel, left_block, lines, rows, own, start + first, start + last, out)
-
-        in_shares(add, count, threads_for(rows, count, len(weights), threads), HEIGHT)
-    return out.T
-
-
-def sums_of_sparse(
-    kernel: Any,
-    sources: Rows,
-    own_sources: np.ndarray,
-    which: np.ndarray,
-    weights: np.ndarray,
-    rows: Rows,
-    own: np.ndarray,
-    threads: int,
-) -> np.ndarray:
-    """Do `weighted_sums` for sparse rows whose own terms are known, from products."""
-    out = np.zeros((weights.shape[1], rows.height))
-    left_blocks = [empty_left_block(sources) for _ in range(threads_for(rows, rows.height, WIDE, threads))]
-    ends = np.linspace(0, rows.height, len(left_blocks) + 1).astype(np.int64)
-    for at in range(0, len(which), WIDE):
-        if at:
-            phases.inside("kernel values", at / len(which))
-        some = np.ascontiguousarray(which[at : at + WIDE], dtype=np.int64)
-        lines = np.ascontiguousarray(weights[at : at + WIDE].T, dtype=np.float64)
-
-        def add(part: int, some: np.ndarray = some, lines: np.ndarray = lines) -> None:
-            block, first, last = left_blocks[part], ends[part], ends[part + 1]
-            add_sparse_sums(kernel, block, sources, own_sources, some, lines, rows, own, first, last, out)
-
-        together(add, len(left_blocks))
-    return out.T

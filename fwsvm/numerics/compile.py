@@ -3,11 +3,8 @@
 With `fwsvm.numerics.simd` and `fwsvm.numerics.machine` this is all that touches numba's internals.
 """
 
-import contextlib
 import functools
-import gc
 import hashlib
-import importlib
 import os
 import sys
 import threading
@@ -17,29 +14,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
+from numba import extending
+from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps, loads
 
-def _import_numba() -> None:
-    with contextlib.suppress(Exception):  # the import below raises it
-        importlib.import_module("numba")
-
-
-# CPython maps a new chunk of 16 KiB for the frames of deep calls, and numba's import crosses a chunk's end thousands of
-# times when it starts from within other imports. A new thread starts with an empty chunk: a tenth of a second less.
-_importing = threading.Thread(target=_import_numba, name="import numba")
-_importing.start()
-_importing.join()
-
-import numba  # noqa: E402
-from numba import extending  # noqa: E402
-from numba.core import event  # noqa: E402
-from numba.core.codegen import JITCodeLibrary  # noqa: E402
-from numba.core.compiler import Compiler, CompileResult  # noqa: E402
-from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
-from numba.core.runtime import rtsys  # noqa: E402
-from numba.core.serialize import dumps, loads  # noqa: E402
-
-from fwsvm.errors import CodeWarning, UsageError  # noqa: E402
-from fwsvm.files.folders import code_folder  # noqa: E402
+from fwsvm.errors import CodeWarning, UsageError
+from fwsvm.files.folders import code_folder
 
 if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
@@ -48,20 +33,6 @@ PACKAGE = Path(__file__).parents[1]
 # the version is a line of __init__.py
 READING = ("__init__.py", "numerics", "data", "scaling.py", "_mapped.py")  # sources that read files
 SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py")
-
-
-class _FewCollections(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Collect garbage rarely while numba compiles: it makes millions of objects, and few of them are garbage."""
-
-    def __init__(self) -> None:
-        self._usual: list[tuple[int, int, int]] = []
-
-    def on_start(self, _event: Any) -> None:
-        self._usual.append(gc.get_threshold())
-        gc.set_threshold(50_000, 20, 100)
-
-    def on_end(self, _event: Any) -> None:
-        gc.set_threshold(*self._usual.pop())
 
 
 class _Interrupts(event.Listener):  # type: ignore[misc]
@@ -106,9 +77,8 @@ class _CompilerSeconds(event.Listener):  # type: ignore[misc]
 
 
 _COMPILER = _CompilerSeconds()
-event.register("numba:compile", _FewCollections())
-event.register("numba:compile", _Interrupts())  # the last: those after one that raises are not told
 event.register("numba:compiler_lock", _COMPILER)
+event.register("numba:compile", _Interrupts())
 
 
 def compile_seconds() -> float:
@@ -126,6 +96,9 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def set_env(self, *_: Any) -> None:
         """Set no environment."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout  # noqa: SLF001  (linking asks for it)
 
     def _optimize_final_module(self) -> None:
         pass
@@ -177,11 +150,7 @@ class Compiled:
         return getattr(self._dispatcher, name)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function; TypeError if it is an inner one."""
-        if self._inner:
-            raise TypeError(
-                f"{self.py_func.__name__} is for compiled code alone: it has no wrapper for Python"
-            )
+        """Call the function."""
         return self._dispatcher(*arguments)
 
 

@@ -98,20 +98,17 @@ def address_of(function: Any, *arguments: Any) -> int:
     TypeError
         The function does not return an int64, which is what `call` expects.
     """
-    try:  # microseconds, where types would be half a thousand
-        key = (function, _dispatcher.compute_fingerprint(arguments))
-    except NotImplementedError:  # of a kind that has none
-        key = (function, *map(numba.typeof, arguments))
+    key = (
+        function,
+        _dispatcher.compute_fingerprint(arguments),
+    )  # microseconds, where types would be half a thousand
     if key not in _FOUND:
         kinds = tuple(numba.typeof(each) for each in arguments)
         function.compile(kinds)
         made = function.overloads[kinds]
         if made.signature.return_type != types.int64:
             raise TypeError(f"{function.__name__} returns {made.signature.return_type}, not int64")
-        where = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-        if not where:
-            raise RuntimeError(f"{function.__name__} was compiled, but its code is not to be found")
-        _FOUND[key] = where
+        _FOUND[key] = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
     return _FOUND[key]
 
 

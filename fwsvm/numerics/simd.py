@@ -8,7 +8,6 @@ features does not touch memory.
 All functions here write LLVM instructions into their caller: none is compiled by itself.
 """
 
-import inspect
 import math
 import operator
 from collections.abc import Callable
@@ -18,9 +17,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
-from numba.extending import intrinsic, lower_builtin, register_model, type_callable
-
-from fwsvm.numerics.compile import njit
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, lower_cast, register_model
 
 WIDTH = 8
 
@@ -90,10 +88,12 @@ def takes_two_registers(typingctx: Any, array: Any) -> Any:
     return types.boolean(array), emit
 
 
-def _spread(builder: Any, vector: ir.VectorType, number: Any) -> Any:
+@lower_cast(types.Number, SimdType)
+def _spread(context: Any, builder: Any, number: Any, kind: SimdType, value: Any) -> Any:
     """Return a vector of eight copies of one number."""
-    undefined, place = ir.Constant(vector, ir.Undefined), ir.IntType(32)
-    first = builder.insert_element(undefined, number, ir.Constant(place, 0))
+    vector, place = context.get_value_type(kind), ir.IntType(32)
+    undefined, one = ir.Constant(vector, ir.Undefined), context.cast(builder, value, number, kind.dtype)
+    first = builder.insert_element(undefined, one, ir.Constant(place, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(place, WIDTH), [0] * WIDTH))
 
 
@@ -103,7 +103,7 @@ def broadcast(typingctx: Any, number: Any) -> Any:
     kind = SimdType(number)
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _spread(builder, context.get_value_type(kind), arguments[0])
+        return context.cast(builder, arguments[0], number, kind)
 
     return kind(number), emit
 
@@ -111,47 +111,31 @@ def broadcast(typingctx: Any, number: Any) -> Any:
 # ---------------------------------------------------------------- lane by lane
 
 
-_WITH_VECTORS = (SimdType, SimdType), (SimdType, types.Number), (types.Number, SimdType)
+def _act_lane_by_lane(function: Callable, emit: Callable, *, of_numbers: bool = True) -> None:
+    """Let compiled code call a function of vectors, beside which numbers are broadcast, and of numbers alone.
 
-
-def _act_lane_by_lane(function: Callable, emit: Callable, kinds: Any = None) -> None:
-    """Let compiled code call a function of vectors, beside which numbers are broadcast.
-
-    ``emit(builder, *values)`` writes its instructions for values of one LLVM type. ``kinds`` are the types of arguments
-    that it is for, by default all: then it is a function of numbers alone, too.
+    ``emit(builder, *values)`` writes its instructions for values of one LLVM type.
     """
-    names = list(inspect.signature(emit).parameters)[1:]
 
-    def result(*given: Any) -> Any:
-        vectors = [kind for kind in given if isinstance(kind, SimdType)]
-        if vectors or kinds:
-            return vectors[0] if vectors else None
-        if all(isinstance(kind, types.Integer) for kind in given):
-            return types.int64
-        return types.float32 if all(kind == types.float32 for kind in given) else types.float64
+    class Typing(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, given: Any, _keywords: Any) -> Any:
+            vectors = [kind for kind in given if isinstance(kind, SimdType)]
+            if not (vectors or of_numbers):
+                return None
+            kind = vectors[0] if vectors else self.context.unify_types(*map(types.unliteral, given))
+            return signature(kind, *[kind] * len(given))
 
-    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
-    result.__signature__ = result.pysig = inspect.Signature(parameters)  # type: ignore[attr-defined]  # numba asks
-    type_callable(function)(lambda context: result)
-
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind, values = signature.return_type, []
-        for given, value in zip(signature.args, arguments, strict=True):
-            if isinstance(kind, SimdType) and not isinstance(given, SimdType):
-                number = context.cast(builder, value, given, kind.dtype)
-                values.append(_spread(builder, context.get_value_type(kind), number))
-            else:
-                values.append(context.cast(builder, value, given, kind))
-        return emit(builder, *values)
-
-    for each in kinds or [(types.Any,) * len(names)]:
-        lower_builtin(function, *each)(lower)
+    infer_global(function)(Typing)
+    for kind in (SimdType, types.Number) if of_numbers else (SimdType,):
+        lower_builtin(function, types.VarArg(kind))(
+            lambda _context, builder, _signature, arguments: emit(builder, *arguments)
+        )
 
 
-_act_lane_by_lane(operator.add, lambda builder, a, b: builder.fadd(a, b), _WITH_VECTORS)
-_act_lane_by_lane(operator.sub, lambda builder, a, b: builder.fsub(a, b), _WITH_VECTORS)
-_act_lane_by_lane(operator.mul, lambda builder, a, b: builder.fmul(a, b), _WITH_VECTORS)
-_act_lane_by_lane(operator.truediv, lambda builder, a, b: builder.fdiv(a, b), _WITH_VECTORS)
+_act_lane_by_lane(operator.add, lambda builder, a, b: builder.fadd(a, b), of_numbers=False)
+_act_lane_by_lane(operator.sub, lambda builder, a, b: builder.fsub(a, b), of_numbers=False)
+_act_lane_by_lane(operator.mul, lambda builder, a, b: builder.fmul(a, b), of_numbers=False)
+_act_lane_by_lane(operator.truediv, lambda builder, a, b: builder.fdiv(a, b), of_numbers=False)
 
 
 def _llvm(builder: Any, name: str, *arguments: Any, result: Any = None) -> Any:
@@ -297,40 +281,38 @@ def _reduction(instruction: str) -> Any:
 reduce_min, reduce_max = _reduction("fmin"), _reduction("fmax")
 
 
-# ---------------------------------------------------------------- transposing
+@intrinsic
+def store_transposed(
+    typingctx: Any, tile: Any, at: Any, width: Any, out: Any, lines: Any, first: Any, size: Any, start: Any
+) -> Any:
+    """Write the transpose of eight vectors ``tile[at + k * width:]`` to ``out[lines[first + k] * size + start:]``."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, (tile, at, width, out, lines, first, size, start) = signature.args, arguments
+        places, rows = context.make_array(kinds[4])(context, builder, lines).data, []
+        for _ in range(WIDTH):
+            place, align = _address(context, builder, kinds[0], tile, at)
+            rows.append(builder.load(place, align=align))
+            at = builder.add(at, width)
+        for _ in range(3):  # perfect shuffles: a0 b0 a1 b1 ...
+            pairs = [
+                pair for pair in zip(rows[: WIDTH // 2], rows[WIDTH // 2 :], strict=True) for _ in range(2)
+            ]
+            rows = [builder.shuffle_vector(*pair, _HALVES[k % 2]) for k, pair in enumerate(pairs)]
+        for k, row in enumerate(rows):
+            line = builder.load(cgutils.gep_inbounds(builder, places, builder.add(first, first.type(k))))
+            place, align = _address(
+                context, builder, kinds[3], out, builder.add(builder.mul(line, size), start)
+            )
+            builder.store(row, place, align=align)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(tile, whole, whole, out, types.int64[::1], whole, whole, whole), emit
 
 
-def _zip(first: int) -> Any:
-    """Return the intrinsic that interleaves the halves of a and b that start at lane ``first``: a0 b0 a1 b1 ..."""
-    mask = ir.Constant(
-        ir.VectorType(ir.IntType(32), WIDTH), [first + k // 2 + (WIDTH if k % 2 else 0) for k in range(WIDTH)]
-    )
-
-    @intrinsic
-    def interleave(typingctx: Any, a: Any, b: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.shuffle_vector(*arguments, mask)
-
-        return a(a, b), emit
-
-    return interleave
-
-
-_zip_low, _zip_high = _zip(0), _zip(WIDTH // 2)
-
-
-@njit(inline="always")
-def transpose(a, b, c, d, e, f, g, h):
-    """Return the transpose of eight rows of eight, by three rounds of perfect shuffles."""
-    for _ in range(3):
-        a, b, c, d, e, f, g, h = (
-            _zip_low(a, e),
-            _zip_high(a, e),
-            _zip_low(b, f),
-            _zip_high(b, f),
-            _zip_low(c, g),
-            _zip_high(c, g),
-            _zip_low(d, h),
-            _zip_high(d, h),
-        )
-    return a, b, c, d, e, f, g, h
+#: Lanes of two vectors in turn, from the first of each or from their middle.
+_HALVES = [
+    ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [half + k // 2 + WIDTH * (k % 2) for k in range(WIDTH)])
+    for half in (0, WIDTH // 2)
+]

@@ -6,6 +6,7 @@ it at once. A pool costs some microseconds a task.
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,24 +24,20 @@ def _pool(threads: int) -> "ThreadPoolExecutor":
 
 
 def together(work: Callable[[int], None], parts: int) -> None:
-    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all.
+    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here; wait, and raise the first error."""
+    if parts == 1:
+        work(0)
+        return
+    from concurrent.futures import wait
 
-    Raises the first error; calls that no thread has begun by then are left out.
-    """
     others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
-    errors: list[BaseException] = []
-    for part, other in enumerate([None, *others]):
-        try:
-            if other is not None and not other.cancel():
-                other.result()
-            elif not errors:
-                work(part)
-        except BaseException as error:  # noqa: BLE001 - the others have to end before it is raised
-            errors.append(error)
-            if other is not None and not other.done():  # an interrupt: it writes into the caller's arrays
-                other.exception()
-    if errors:
-        raise errors[0]
+    try:
+        work(0)
+        wait(others)
+    finally:
+        wait(others)  # after an interrupt, too: they write into the caller's arrays
+    for other in others:
+        other.result()
 
 
 @contextmanager
@@ -65,12 +62,25 @@ def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: in
 
 
 @functools.cache
-def _blas() -> list[Any]:
-    """Return threadpoolctl's handles on the BLAS libraries that this process has loaded."""
-    import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there to be found
+def _blas(_with_scipy: bool) -> list[Any]:
+    """Return threadpoolctl's handles on the BLAS libraries that this process has loaded: numpy's, and maybe scipy's."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+@functools.cache
+def scipy_linalg() -> Any:
+    """Return `scipy.linalg`, whose BLAS takes as many threads as numpy's does now.
+
+    It is loaded where it is needed: that takes a quarter as long as numba.
+    """
+    now = [library.num_threads for library in _blas("scipy.linalg" in sys.modules)]
+    from scipy import linalg
+
+    for library in _blas(True):
+        library.set_num_threads(min(now, default=1))
+    return linalg
 
 
 _LIMITING = threading.RLock()
@@ -91,14 +101,14 @@ def blas_on(threads: int) -> Iterator[None]:
         yield
         return
     try:
-        before = [(library, library.num_threads) for library in _blas()]
+        before = {library.filepath: library.num_threads for library in _blas("scipy.linalg" in sys.modules)}
         try:
-            for library, _ in before:
+            for library in _blas("scipy.linalg" in sys.modules):
                 library.set_num_threads(threads)
             yield
         finally:
-            for library, count in before:
-                library.set_num_threads(count)
+            for library in _blas("scipy.linalg" in sys.modules):  # scipy's may have come
+                library.set_num_threads(before.get(library.filepath, max(before.values(), default=threads)))
     finally:
         _LIMITING.release()
 

@@ -76,13 +76,10 @@ class KernelModel:
 
     def pair_weights(self) -> np.ndarray:
         """Return each support vector's coefficient in each pair, shape (s, pairs)."""
-        K = len(self.classes)
-        ends = np.concatenate([[0], np.cumsum(self.counts)])
-        weights = np.zeros((len(self.coefficients), K * (K - 1) // 2))
-        for p, (i, j) in enumerate(combinations(range(K), 2)):
-            weights[ends[i] : ends[i + 1], p] = self.coefficients[ends[i] : ends[i + 1], j - 1]
-            weights[ends[j] : ends[j + 1], p] = self.coefficients[ends[j] : ends[j + 1], i]
-        return weights
+        classes, values = np.repeat(np.arange(len(self.counts)), self.counts), self.coefficients.T
+        pairs = combinations(range(len(self.counts)), 2)
+        weights = [np.where(classes == i, values[j - 1], values[i] * (classes == j)) for i, j in pairs]
+        return np.column_stack(weights)
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs).
@@ -180,24 +177,15 @@ def decisions_together(
     ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
     same for all, and kernel values float32 with ``single``.
     """
-    classes = [np.repeat(np.arange(len(machine.counts)), machine.counts) for machine in machines]
-    every, firsts = np.unique(np.concatenate(numbers), return_index=True)
-    order = np.argsort(np.concatenate(classes)[firsts], kind="stable")
-    place = np.empty(len(every), dtype=np.int64)
-    place[order] = np.arange(len(every))
-    first = machines[0]
-    coefficients = np.zeros((len(every), len(machines), first.coefficients.shape[1]))
-    for k, (machine, mine) in enumerate(zip(machines, numbers, strict=True)):
-        coefficients[place[np.searchsorted(every, mine)], k] = machine.coefficients
-    chosen, ends = np.sort(firsts), np.cumsum([len(mine) for mine in numbers])
-    parts = np.split(
-        chosen, np.searchsorted(chosen, ends[:-1])
-    )  # of each machine, the vectors that it has first
-    begins = [0, *ends[:-1].tolist()]
-    support = stacked(
-        [each.support[part - at] for each, part, at in zip(machines, parts, begins, strict=True) if len(part)]
-    )[np.searchsorted(chosen, firsts[order])]
-    counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
+    classes = np.concatenate([np.repeat(np.arange(len(each.counts)), each.counts) for each in machines])
+    _, firsts, places = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
+    order = np.argsort(classes[firsts], kind="stable")
+    support = stacked([machine.support for machine in machines])[firsts[order]]
+    first, place = machines[0], np.argsort(order)[places]
+    coefficients = np.zeros((len(order), len(machines), first.coefficients.shape[1]))
+    of_machine = np.repeat(np.arange(len(machines)), [len(mine) for mine in numbers])
+    coefficients[place, of_machine] = np.concatenate([machine.coefficients for machine in machines])
+    counts = np.bincount(classes[firsts], minlength=len(first.counts))
     biases = np.stack([machine.biases for machine in machines])
     found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads, single=single)
     return [each.T for each in found]

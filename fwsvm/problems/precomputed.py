@@ -11,7 +11,7 @@ without eigenvalues below those that the ridge 1 / C_i makes up for.
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
@@ -108,9 +108,9 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     slack = FACTOR_ROUNDING * len(values) * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
     ridge = np.zeros_like(slack) if penalties is None else 1.0 / penalties
     try:
-        linalg.cholesky(values + np.diag(ridge + slack), lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        least = float(linalg.eigvalsh(values, subset_by_index=[0, 0])[0])
+        np.linalg.cholesky(values + np.diag(ridge + slack))
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh(values)[0])
         remedy = f"add {-least:.3g} to its diagonal"
         if penalties is not None:
             remedy += f", or take a C of at most {-0.99 / least:.3g}, whose ridge makes up for it"

@@ -10,8 +10,7 @@ import numpy as np
 
 NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
 LEAST = 1e-7  # of a pair's probability
-#: Rows whose probabilities are coupled at a time, and numbers of their matrices (K, K) together.
-MOST_ROWS, MOST_NUMBERS = 4096, 1 << 22
+MOST_NUMBERS = 1 << 22  # of the matrices (K, K) of rows whose probabilities are coupled at a time
 
 
 def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
@@ -71,7 +70,7 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     if K == 2:
         return np.hstack([pairs, 1.0 - pairs])
     found = np.empty((len(pairs), K))
-    at_once = max(1, min(MOST_ROWS, MOST_NUMBERS // K**2))
+    at_once = max(1, MOST_NUMBERS // K**2)
     for first in range(0, len(pairs), at_once):
         found[first : first + at_once] = _coupled(pairs[first : first + at_once], K)
     return found
@@ -90,20 +89,17 @@ def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:
     Q = -r * r.swapaxes(1, 2)
     Q[:, np.arange(K), np.arange(K)] = np.sum(r**2, axis=1)
     p = np.full((t, K), 1.0 / K)
-    left = np.arange(t)
     for _ in range(max(100, K)):
-        Qp = np.einsum("tij,tj->ti", Q[left], p[left])
-        pQp = np.sum(p[left] * Qp, axis=1)
-        open_ = np.max(np.abs(Qp - pQp[:, None]), axis=1) >= 0.005 / K
-        left, Qp, pQp = left[open_], Qp[open_], pQp[open_]
-        if not len(left):
+        q, Qp = p.copy(), np.einsum("tij,tj->ti", Q, p)
+        pQp = np.sum(p * Qp, axis=1)
+        moves = np.max(np.abs(Qp - pQp[:, None]), axis=1) >= 0.005 / K
+        if not moves.any():
             break
-        here, q = Q[left], p[left]
         for i in range(K):
-            change = (pQp - Qp[:, i]) / here[:, i, i]
+            change = (pQp - Qp[:, i]) / Q[:, i, i]
             q[:, i] += change
-            pQp = (pQp + change * (change * here[:, i, i] + 2.0 * Qp[:, i])) / (1.0 + change) ** 2
-            Qp = (Qp + change[:, None] * here[:, i]) / (1.0 + change)[:, None]
+            pQp = (pQp + change * (change * Q[:, i, i] + 2.0 * Qp[:, i])) / (1.0 + change) ** 2
+            Qp = (Qp + change[:, None] * Q[:, i]) / (1.0 + change)[:, None]
             q /= (1.0 + change)[:, None]
-        p[left] = q
+        p[moves] = q[moves]
     return p

@@ -24,18 +24,13 @@ class SharedColumns:
         all that is kept then fits in the budget.
         """
         found = self.store.pop(self.number, None)
-        if found is None or (
-            found.kernel,
-            found.rows.values.dtype,
-            found.rows.height,
-            len(found.rows.values),
-        ) != (
-            kernel,
-            rows.values.dtype,
-            rows.height,
-            len(rows.values),
-        ):
+        held = found and (found.kernel, *_size(found.table.rows))
+        if found is None or held != (kernel, *_size(rows)):
             found = column_cache(kernel, rows, budget_bytes, threads)
         if sum(each.cached.nbytes for each in [found, *self.store.values()]) <= budget_bytes:
             self.store[self.number] = found
         return found
+
+
+def _size(rows: Rows) -> tuple[Any, int, int]:
+    return rows.values.dtype, rows.height, len(rows.values)

@@ -188,9 +188,6 @@ MAX_MISSES = 3
 
 # ---------------------------------------------------------------- stochastic methods
 
-#: Kernel values of sums from which on threads share them. Evidence: the benchmark shows the effect; no
-#: figure kept.
-SUMS_PER_THREAD = 1 << 16
 #: Rows that pegasos draws at a time, about. Evidence: none.
 POOL_ROWS = 4096
 #: Share of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too far away.

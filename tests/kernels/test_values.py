@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels import dense_tiles, sparse_tiles, sums
+from fwsvm.kernels import sums, tables
 from fwsvm.kernels.column_cache import column_cache, compute, pieces
-from fwsvm.kernels.dense_tiles import add_sums, empty_dense_tiles, pack_rows, scratch_for
 from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.sums import sums_of_tables, weighted_sums
+from fwsvm.kernels.tables import table
 from tests import naive
 
 PARAMETERS = naive.PARAMETERS | {"poly": {"gamma": 0.5, "coef0": 1.5, "degree": 3}}
@@ -63,10 +63,10 @@ def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("m", [1, 16, 83, 150])
 def test_columns_are_those_of_the_definition_however_they_are_computed(name, dtype, m, monkeypatch):
     """Dense or sparse, in tiles or by stored numbers, on one thread or three: with the same bits."""
-    monkeypatch.setattr(sparse_tiles, "PRODUCTS_PER_THREAD", 0)
+    monkeypatch.setattr(tables, "PRODUCTS_PER_THREAD", 0)
     X, found = data(m), []
     for density, form, threads in ((0.0, np.asarray, 1), (0.0, sparse.csr_array, 3), (2.0, np.asarray, 3)):
-        monkeypatch.setattr(dense_tiles, "DENSE", density)
+        monkeypatch.setattr(tables, "DENSE", density)
         found.append(all_columns(name, form(X), dtype, threads))
     truth = naive.gram(name, X, X, **PARAMETERS[name])
     np.testing.assert_allclose(
@@ -135,28 +135,19 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
         found[0], K.T @ weights, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
     )
     np.testing.assert_array_equal(found[0], found[1])
-    monkeypatch.setattr(sums, "UNINTERRUPTED", 130 * 100)  # a hundred rows between two interrupts
+    monkeypatch.setattr(sums, "ROUND", 1)
     np.testing.assert_array_equal(found[0], weighted_sums(made(name), sources, which, weights, rows, 2))
 
 
-@in_both_precisions
+@pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize(("first", "last"), [(0, 600), (0, 13), (37, 599)])
-def test_sums_from_tiles_are_matrix_products(name, dtype, first, last):
-    X, rng = data(150), np.random.default_rng(1)
-    Z, weights, which = data(600, seed=2), rng.normal(size=(2, 130)), rng.integers(0, 150, 130)
-    kernel, out = made(name), np.ones((2, last - first))
-    both = []
-    for matrix in (X, Z):
-        rows = as_rows(matrix, dtype)
-        both.append(empty_dense_tiles(rows.height, rows.features, dtype))
-        for some in (rows.height // 3, rows.height):  # they come in two parts
-            part = as_rows(matrix[:some], dtype)
-            pack_rows(both[-1], part, own_terms(kernel, part), 0 if some < rows.height else rows.height // 3)
-    add_sums(kernel, both[0], which, weights, both[1], first, last, first, out, scratch_for(both[1]))
-    K = naive.gram(name, X[which], Z, **PARAMETERS[name])
-    np.testing.assert_allclose(
-        out - 1.0, (weights @ K)[:, first:last], atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights).T).max()
-    )
+def test_sums_at_some_rows_of_a_table_are_those_at_all(dense, first, last):
+    X, Z, rng = data(150), data(600, seed=2), np.random.default_rng(1)
+    kernel, weights, which = made("rbf"), rng.normal(size=(130, 2)), rng.integers(0, 150, 130)
+    sources, targets = as_rows(X), as_rows(Z)
+    both = [table(rows, own_terms(kernel, rows), dense=dense) for rows in (sources, targets)]
+    found = sums_of_tables(kernel, both[0], which, weights, both[1], first, last, 1)
+    np.testing.assert_array_equal(found, weighted_sums(kernel, sources, which, weights, targets)[first:last])
 
 
 def test_an_unknown_kernel_is_answered_with_the_names():

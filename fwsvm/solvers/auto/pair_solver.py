@@ -43,7 +43,7 @@ class Solutions(NamedTuple):
 
 
 @njit
-def solve_pairs(some, penalties, numbers, claimed, fill_at, scratch, solutions):
+def solve_pairs(some, penalties, numbers, claimed, fill_at, crossing, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
@@ -53,19 +53,19 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, scratch, solutions):
     numbers : ndarray of int
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     fill_at : int, see `fill_address`
-    scratch : Scratch
+    crossing : int, where in the kernel values this thread's pairs have theirs
     solutions : Solutions
     """
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
-        s = new_pair(some, some.pairs[number, 0], some.pairs[number, 1], scratch.crossing)
+        s = new_pair(some, some.pairs[number, 0], some.pairs[number, 1], crossing)
         rows, computed = some.counts[s.i] + some.counts[s.j], 0
-        block = least_cost(rows, some.tiles.own.size > 0)
+        block = least_cost(rows, some.table.tiles.own.size > 0)
         block = min(WIDE, AHEAD * block) if penalties.size > 1 else block
         for t in (0, s.plus):
             s.alpha[t] = 0.5
-            computed += fill(some, s, fill_at, scratch, np.full(1, t, np.int32))
+            computed += fill(some, s, fill_at, np.full(1, t, np.int32))
         for k in range(penalties.size):
             _set_penalty(some, s, penalties[k])
             R, best = _settled(s) if k else _recompute(some, s)
@@ -74,7 +74,7 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, scratch, solutions):
                 taken, R, best, missed = _steps(some, s, R, best, most - steps)
                 steps += taken
                 if missed:
-                    computed += fill(some, s, fill_at, scratch, _wanted(s, R, best, block))
+                    computed += fill(some, s, fill_at, _wanted(s, R, best, block))
                     continue
                 R, best = _recompute(some, s)
                 checks += 1

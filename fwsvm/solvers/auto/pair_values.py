@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
-from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import WIDE, LeftBlock, clear, fill_range, scatter
+from fwsvm.kernels.dense_tiles import HEIGHT, fill_dense
+from fwsvm.kernels.sparse_tiles import fill_sparse
+from fwsvm.kernels.tables import Table
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import address_of, call, compare_exchange, load_acquire, spin_hint, store_release
 from fwsvm.numerics.simd import WIDTH
@@ -30,9 +30,8 @@ class PairRows(NamedTuple):
     counts : ndarray of int, shape (K,), the rows of each class; a class may have none here
     pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
     weights : ndarray of float64, shape (places,), which multiply C
-    rows : Rows of float64
-    own, itself : ndarray of float64, shape (places,), own terms and k(x, x)
-    tiles : DenseTiles, the rows; none where they are sparse
+    table : Table of float64, the rows
+    itself : ndarray of float64, shape (places,), k(x, x)
     places : ndarray of int32, all places in order
     memory : ndarray of float64, kernel values: what threads compute of their pairs, then lines of rows with their class
     used : ndarray of int64, shape (1,), where the next of these lines starts
@@ -47,10 +46,8 @@ class PairRows(NamedTuple):
     counts: np.ndarray
     pairs: np.ndarray
     weights: np.ndarray
-    rows: Rows
-    own: np.ndarray
+    table: Table
     itself: np.ndarray
-    tiles: DenseTiles
     places: np.ndarray
     memory: np.ndarray
     used: np.ndarray
@@ -94,29 +91,13 @@ class Pair(NamedTuple):
     crossing: tuple[int, int]
 
 
-class Scratch(NamedTuple):
-    """Memory of one thread.
-
-    Attributes
-    ----------
-    crossing : int, where in the kernel values its pairs have theirs
-    left_block : LeftBlock, for sparse rows
-    values : ndarray of float64, for dense rows (`fwsvm.kernels.dense_tiles.scratch_for`)
-    """
-
-    crossing: int
-    left_block: LeftBlock
-    values: np.ndarray
-
-
-def fill_address(some: PairRows, scratch: Scratch) -> int:
+def fill_address(some: PairRows) -> int:
     """Return where the machine code stands that computes kernel values (`fwsvm.numerics.machine`)."""
-    out, lines, which = some.memory.reshape(1, -1), np.empty(0, np.int64), some.places
-    if some.tiles.numbers.size:
-        return address_of(fill_dense, some.kernel, some.tiles, which, lines, 0, 0, out, scratch.values, 0)
-    return address_of(
-        fill_range, some.kernel, scratch.left_block, WIDE, 0, some.rows, some.own, which, 0, 0, out, lines
-    )
+    kernel, (rows, own, tiles), which = some.kernel, some.table, some.places
+    out, lines = some.memory.reshape(1, -1), np.empty(0, np.int64)
+    if tiles.numbers.size:
+        return address_of(fill_dense, kernel, tiles, which, tiles, 0, 0, out, 0, lines)
+    return address_of(fill_sparse, kernel, rows, own, which, rows, own, which, out, 0, lines)
 
 
 @njit(inner=True)
@@ -146,7 +127,7 @@ def new_pair(some, i, j, crossing):
 
 
 @njit(inner=True)
-def fill(some, s, fill_at, scratch, wanted):
+def fill(some, s, fill_at, wanted):
     """Have the kernel values of rows of one class at hand; return how many are those with the other class."""
     mine, other, crossing, first = s.i, s.j, s.crossing[0], 0
     if wanted[0] >= s.plus:
@@ -155,7 +136,7 @@ def fill(some, s, fill_at, scratch, wanted):
     for c in range(wanted.size):
         lines[c] = wanted[c] - first
         which[c] = some.starts[mine] + lines[c]
-    _compute(some, fill_at, scratch, which, lines, other, crossing)
+    _compute(some, fill_at, which, lines, other, crossing)
     for c in range(wanted.size):
         if compare_exchange(some.known, which[c], UNKNOWN, CLAIMED):
             which[kept] = which[c]
@@ -166,7 +147,7 @@ def fill(some, s, fill_at, scratch, wanted):
             at = load_acquire(some.used, 0)
         for c in range(kept):
             lines[c] = c
-        _compute(some, fill_at, scratch, which[:kept], lines[:kept], mine, at)
+        _compute(some, fill_at, which[:kept], lines[:kept], mine, at)
         for c in range(kept):
             some.memory[at + c * width + which[c] - some.starts[mine]] = some.itself[which[c]]
             store_release(some.known, which[c], (at + c * width) // HEIGHT)
@@ -180,21 +161,18 @@ def fill(some, s, fill_at, scratch, wanted):
 
 
 @njit(inner=True)
-def _compute(some, fill_at, scratch, which, lines, other, at):
+def _compute(some, fill_at, which, lines, other, at):
     """Compute the kernel values of the rows ``which`` with those of a class, for ``lines`` of the matrix at ``at``."""
     first, last, height = some.starts[other], some.starts[other + 1], lines.max() + 1
     width = last - first
     out = some.memory[at : at + height * width].reshape(height, width)
-    if some.tiles.own.size > 0:
-        tiles = some.tiles, which, lines, first // HEIGHT, last // HEIGHT
-        call(fill_at, (some.kernel, *tiles, out, scratch.values, first))
+    rows, own, tiles = some.table.rows, some.table.own, some.table.tiles
+    if tiles.numbers.size > 0:
+        call(fill_at, (some.kernel, tiles, which, tiles, first // HEIGHT, last // HEIGHT, out, first, lines))
     else:
-        left_block, rows, own = scratch.left_block, some.rows, some.own
-        used, start = scatter(left_block, rows, own, which, WIDE), np.int64(0)
+        start = np.int64(0)
         places = some.places[first:last]
-        block = left_block, WIDE, which.size, rows, own
-        call(fill_at, (some.kernel, *block, places, start, width, out, lines))
-        clear(left_block, used)
+        call(fill_at, (some.kernel, rows, own, which, rows, own, places, out, start, lines))
 
 
 @njit(inline="always")  # arrays that are returned to a caller that counts references

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, dense_tiles, is_dense, no_dense_tiles, scratch_for
+from fwsvm.kernels.dense_tiles import HEIGHT
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sparse_tiles import empty_left_block, no_left_block
 from fwsvm.kernels.sums import product_rounding
+from fwsvm.kernels.tables import is_dense, table
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.pair_solver import Solutions, solve_pairs
-from fwsvm.solvers.auto.pair_values import UNKNOWN, PairRows, Scratch, fill_address
+from fwsvm.solvers.auto.pair_values import UNKNOWN, PairRows, fill_address
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.state import SimplexStart, stopping_line
 from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
@@ -91,10 +91,8 @@ class PairBatch:
             counts,
             small.pairs,
             weights,
-            rows,
-            own,
+            table(rows, own, dense=dense),
             itself,
-            dense_tiles(rows, own) if dense else no_dense_tiles(rows),
             np.arange(starts[-1], dtype=np.int32),
             np.empty(used + small.lines),
             np.array([used]),
@@ -102,11 +100,7 @@ class PairBatch:
             rounding,
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
-        left_block = no_left_block if dense else empty_left_block
-        self.scratch = [
-            Scratch(small.before + k * small.crossing, left_block(rows), scratch_for(self.rows.tiles))
-            for k in range(threads)
-        ]
+        self.crossings = [small.before + k * small.crossing for k in range(threads)]
         self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(problems))
         self.solutions = Solutions(
             np.zeros((len(settings), starts[-1], problems.K - 1)),
@@ -124,14 +118,14 @@ class PairBatch:
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
-        claimed, fill_at = np.zeros(len(self.sizes), np.int64), fill_address(self.rows, self.scratch[0])
+        claimed, fill_at = np.zeros(len(self.sizes), np.int64), fill_address(self.rows)
 
         def work(me: int) -> None:
             solve_pairs(
-                self.rows, self.penalties, numbers, claimed, fill_at, self.scratch[me], self.solutions
+                self.rows, self.penalties, numbers, claimed, fill_at, self.crossings[me], self.solutions
             )
 
-        together(work, min(len(self.scratch), len(numbers)))
+        together(work, min(len(self.crossings), len(numbers)))
 
     def ranges(self, number: int) -> tuple[slice, slice, int, int]:
         """Return the places of the rows of a pair's two classes, and the classes."""
@@ -169,7 +163,9 @@ class PairBatch:
         y = np.where(np.arange(len(signed)) < plus.stop - plus.start, 1.0, -1.0)
         weights, ridge = (np.abs(signed) / total, 1.0 / (self.penalties[k] * self.rows.weights[where]))
         at = y, weights[:, None], ridge[:, None]
-        q = gradients(kernel, RowSource(some_rows(self.rows.rows, where)), *at, self.resolved.threads)[:, 0]
+        q = gradients(kernel, RowSource(some_rows(self.rows.table.rows, where)), *at, self.resolved.threads)[
+            :, 0
+        ]
         return SimplexStart(weights, kernel, q, ridge, newton=True)
 
 

@@ -27,8 +27,8 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sparse_tiles import kernel_matrix
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.problems.binary import Binary

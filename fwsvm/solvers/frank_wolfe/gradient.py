@@ -110,7 +110,7 @@ def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: b
     ``block`` is how many kernel values take as long as a call from Python.
     """
     now, new, m = s.now[0], bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
-    alone = len(columns.tiles.numbers) > 0 or not new
+    alone = len(columns.table.tiles.numbers) > 0 or not new
     size = max(least_cost(m, alone), min(WIDE, block // m)) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
     count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)

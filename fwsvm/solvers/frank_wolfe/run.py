@@ -148,7 +148,8 @@ class SimplexRun:
     ) -> SimplexState:
         """Return the state at weights of the rows ``support``, of kernel matrix K, whose q is not yet known."""
         (columns, plus, ridge, diagonal), threads = self.qp, self.resolved.threads
-        row, place_of, cached, slot_of = columns.all_rows, columns.all_rows, columns.cached, columns.slot_of
+        row = place_of = np.arange(len(columns.itself), dtype=np.int32)
+        cached, slot_of = columns.cached, columns.slot_of
         if search.computed:
             row, place_of, plus = places_for(self.qp, support)
             ridge, diagonal, slot_of = ridge[row], diagonal[row], np.arange(len(row), dtype=np.int32)

@@ -7,9 +7,11 @@ rows, and those of the vertex become its column.
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
-from fwsvm.kernels.sparse_tiles import WIDE, fill_block, kernel_matrix
+from fwsvm.kernels.sparse_tiles import TILE, WIDE, fill_sparse
+from fwsvm.kernels.tables import kernel_matrix, threads_for
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import below
+from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.simplex_qp import SimplexQP
 from fwsvm.solvers.frank_wolfe.gradient import goal
 from fwsvm.solvers.frank_wolfe.state import (
@@ -132,10 +134,14 @@ _LINES = np.arange(WIDE)
 def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
     """Compute k between the candidates and the active rows."""
     active = s.row[s.active[: int(s.now["active"][0])]]
-    kernel, own, some = columns.kernel, columns.own, s.drawn[:CANDIDATES]
-    fill_block(
-        kernel, columns.left_block, WIDE, columns.rows, own, some, active, s.values, _LINES, columns.threads
-    )
+    (rows, own, _), some = columns.table, s.drawn[:CANDIDATES]
+
+    def share(first: int, last: int) -> None:
+        part = active[first:last]
+        fill_sparse(columns.kernel, rows, own, some, rows, own, part, s.values, first, _LINES)
+
+    threads = threads_for(columns.table, len(active) * len(some), columns.threads)
+    in_shares(share, len(active), threads, TILE)
     columns.counts[EVALUATIONS] += CANDIDATES * len(active)
     s.now["stop"] = GOING
 
@@ -172,7 +178,7 @@ def places_for(qp: SimplexQP, support: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def matrix_of(columns: ColumnCache, support: np.ndarray) -> np.ndarray:
     """Return the kernel values of these rows with each other."""
     K = np.empty((len(support), len(support)), columns.cached.dtype)
-    kernel_matrix(columns.kernel, columns.rows, support, support, K, columns.threads)
+    kernel_matrix(columns.kernel, columns.table.rows, support, support, K, columns.threads)
     np.fill_diagonal(K, columns.itself[support])
     columns.counts[EVALUATIONS] += K.size
     return K

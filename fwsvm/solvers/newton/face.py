@@ -16,11 +16,11 @@ from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, solve_triangular
+from numpy.linalg import LinAlgError
 
 from fwsvm import phases
 from fwsvm.kernels.column_cache import pieces, provide
-from fwsvm.numerics.threads import blas_on, in_shares
+from fwsvm.numerics.threads import blas_on, in_shares, scipy_linalg
 from fwsvm.problems.simplex_qp import STRETCH, SimplexQP, add_lines, signs
 from fwsvm.solvers.tuning import BORDER_SHARE, HELD_COLUMNS, MOST_REFINEMENTS, SHARED_FACTOR
 
@@ -133,7 +133,7 @@ class Face:
         matrix[np.diag_indices(len(rows))] += self.ridge[rows]
         with blas_on(self.threads) if len(rows) > SHARED_FACTOR else nullcontext():
             try:
-                self.upper, _ = cho_factor(matrix.T, overwrite_a=True, check_finite=False)
+                self.upper, _ = scipy_linalg().cho_factor(matrix.T, overwrite_a=True, check_finite=False)
             except LinAlgError:
                 return
 
@@ -150,6 +150,7 @@ class Face:
         border[left, k + np.arange(len(left))] = 1.0
 
         def half(right: np.ndarray, trans: int) -> np.ndarray:
+            solve_triangular = scipy_linalg().solve_triangular
             return np.asarray(solve_triangular(upper, right, trans, overwrite_b=True, check_finite=False))
 
         if not border.size:

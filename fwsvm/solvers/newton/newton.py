@@ -37,7 +37,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from numpy.linalg import LinAlgError
 
 from fwsvm.errors import SettingError, UsageError
 from fwsvm.problems.binary import Binary

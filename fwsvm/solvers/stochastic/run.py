@@ -13,20 +13,20 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, add_sums, empty_dense_tiles, pack_range, scratch_for
+from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_range
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows, no_rows, stacked_rows
 from fwsvm.kernels.source import row_source
-from fwsvm.kernels.sums import sums_of_sparse
-from fwsvm.numerics.threads import in_shares
+from fwsvm.kernels.sums import sums_of_tables
+from fwsvm.kernels.tables import DENSE, Table
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
 from fwsvm.solvers.stochastic.descent import ALPHA, Descent
-from fwsvm.solvers.tuning import SINGLE_TOLERATED, SUMS_PER_THREAD
+from fwsvm.solvers.tuning import SINGLE_TOLERATED
 from fwsvm.status import Status
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
@@ -199,19 +199,19 @@ class Sample:
         self.size = self.kernel_evaluations = 0
         m, n = X.shape
         self.is_dense = not sparse.issparse(X) or X.nnz >= DENSE * m * n
-        self.tiles = empty_dense_tiles(len(order) if self.is_dense else 0, n, dtype)
-        self.rows, self.own = no_rows(n, dtype), np.zeros(0, np.dtype(dtype))  # of sparse rows
+        rows, own = no_rows(n, dtype), np.zeros(0, np.dtype(dtype))  # of sparse rows
+        self.table = Table(rows, own, empty_dense_tiles(len(order) if self.is_dense else 0, n, dtype))
 
     def draw(self, size: int) -> None:
         """Draw rows until there are ``size``."""
         old, self.size = self.size, size
         drawn = picked_rows(self.X, self.order[old:size], self.dtype)
-        own = own_terms(self.kernel, drawn)
+        own, (rows, before, tiles) = own_terms(self.kernel, drawn), self.table
         if self.is_dense:
-            self.tiles.own[old:size] = own
-            pack_range(drawn, 0, drawn.height, -old, self.tiles.numbers)
+            tiles.own[old:size] = own
+            pack_range(drawn, 0, drawn.height, -old, tiles.numbers)
         else:
-            self.rows, self.own = stacked_rows([self.rows, drawn]), np.concatenate([self.own, own])
+            self.table = Table(stacked_rows([rows, drawn]), np.concatenate([before, own]), tiles)
 
     def sums(
         self, at: "Sample", which: np.ndarray, weights: np.ndarray, first: int = 0, last: int | None = None
@@ -228,22 +228,9 @@ class Sample:
         ndarray of float64, shape (outputs, last - first)
         """
         last = at.size if last is None else last
-        size, kernel = last - first, self.kernel
-        self.kernel_evaluations += len(which) * size
-        parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
-        if not self.is_dense:
-            targets = at.rows._replace(starts=at.rows.starts[first : last + 1]), at.own[first:last]
-            return sums_of_sparse(kernel, self.rows, self.own, which, weights.T, *targets, parts).T
-        out, weights = np.zeros((len(weights), size)), np.ascontiguousarray(weights)
-
-        def add(start: int, stop: int) -> None:
-            tiles, scratch = at.tiles, scratch_for(at.tiles)
-            add_sums(
-                kernel, self.tiles, which, weights, tiles, first + start, first + stop, first, out, scratch
-            )
-
-        in_shares(add, size, parts, HEIGHT)
-        return out
+        self.kernel_evaluations += len(which) * (last - first)
+        tables = self.kernel, self.table, which, weights.T, at.table
+        return sums_of_tables(*tables, first, last, self.threads).T
 
 
 def random_order(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwsvm._memory import MIB
 from fwsvm.errors import SettingError, UsageError
-from fwsvm.kernels.sparse_tiles import kernel_matrix
+from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register

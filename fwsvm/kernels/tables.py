@@ -1,0 +1,101 @@
+"""Tables of rows laid out for kernel values: packed in dense tiles where few numbers are zero, else as they are."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, dense_tiles, empty_dense_tiles, fill_dense
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.sparse_tiles import WIDE, fill_sparse
+from fwsvm.numerics.threads import in_shares
+
+#: Share of numbers that are not zero from which eight columns cost less by dense tiles.
+DENSE = 0.25
+PRODUCTS_PER_THREAD = 1 << 21  # multiplications below which a second thread costs more than it saves
+
+
+def is_dense(rows: Rows) -> bool:
+    """Whether enough of the numbers are not zero for dense tiles to be faster."""
+    return len(rows.values) >= DENSE * rows.height * rows.features
+
+
+class Table(NamedTuple):
+    """Rows, their own terms (m,), and their tiles, which are empty where rows are sparse."""
+
+    rows: Rows
+    own: np.ndarray
+    tiles: DenseTiles
+
+    @property
+    def products(self) -> float:
+        """What a kernel value with a row costs, in multiplications."""
+        packed = len(self.tiles.numbers) > 0
+        return 8.0 + (self.rows.features if packed else self.rows.values.size / max(1, self.rows.height))
+
+
+def table(rows: Rows, own: np.ndarray, *, dense: bool | None = None) -> Table:
+    """Return the table of rows with these own terms; ``dense`` is by default what `is_dense` says."""
+    if is_dense(rows) if dense is None else dense:
+        return Table(rows, own, dense_tiles(rows, own))
+    return Table(rows, own, empty_dense_tiles(0, rows.features, rows.values.dtype))
+
+
+def fill(
+    kernel: Any,
+    sources: Table,
+    wanted: np.ndarray,
+    targets: Table,
+    out: np.ndarray,
+    lines: np.ndarray,
+    first: int = 0,
+    last: int | None = None,
+    start: int = 0,
+) -> None:
+    """Write k(source wanted[c], target r) to ``out[lines[c], r - start]`` for the targets r of first ... last - 1.
+
+    At most 64 rows are wanted (int32); of dense rows ``first`` is a multiple of `HEIGHT`.
+    """
+    last = targets.rows.height if last is None else last
+    if targets.tiles.numbers.size:
+        ends = first // HEIGHT, -(-last // HEIGHT)
+        fill_dense(kernel, sources.tiles, wanted, targets.tiles, *ends, out, start, lines)
+    else:
+        rows, own, *_ = sources
+        which = np.arange(first, last, dtype=np.int32)
+        fill_sparse(kernel, rows, own, wanted, targets.rows, targets.own, which, out, first - start, lines)
+
+
+def fill_lines(
+    kernel: Any,
+    sources: Table,
+    wanted: np.ndarray,
+    targets: Table,
+    out: np.ndarray,
+    lines: np.ndarray,
+    threads: int,
+) -> None:
+    """Do `fill` for all targets, on several threads where that is faster."""
+    size = targets.rows.height
+    in_shares(
+        lambda first, last: fill(kernel, sources, wanted, targets, out, lines, first, last),
+        size,
+        threads_for(targets, size * len(wanted), threads),
+        HEIGHT,
+    )
+
+
+def threads_for(targets: Table, values: int, threads: int) -> int:
+    """Return ``threads`` where so many kernel values with the targets are work for several, else 1."""
+    return threads if values * targets.products > PRODUCTS_PER_THREAD else 1
+
+
+def kernel_matrix(
+    kernel: Any, rows: Rows, first: np.ndarray, second: np.ndarray, out: np.ndarray, threads: int = 1
+) -> None:
+    """Write k(rows[first[i]], rows[second[j]]) to ``out[i, j]``, in the precision of ``rows``."""
+    own, dense = own_terms(kernel, rows), is_dense(rows)
+    sources, targets = (table(some_rows(rows, which), own[which], dense=dense) for which in (first, second))
+    for start in range(0, len(first), WIDE):
+        wanted = np.arange(start, min(start + WIDE, len(first)), dtype=np.int32)
+        fill_lines(kernel, sources, wanted, targets, out, wanted.astype(np.int64), threads)
