@@ -1,4 +1,4 @@
-"""Kernels of two rows, compiled: `kernel` says what one is, `sparse_tiles` and `dense_tiles` compute values.
+"""Kernels of two rows, compiled: `kernel` says what one is, `tables` whose values are computed.
 
 A kernel is one file here; every module of the folder is imported and may register some. So may modules of other
 installed packages (entry point group ``fwsvm.kernels``).

@@ -4,7 +4,7 @@ So rows of a precomputed kernel go through tiles, caches and certificates as any
 makes such rows and the matrix of LIBSVM's format.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -26,10 +26,10 @@ class Precomputed(NamedTuple):
 
 
 @intrinsic
-def _lane(typingctx: Any, lanes: Any, at: Any) -> Any:
+def _lane(typingctx, lanes, at):
     """Return one number of a vector."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place = builder.trunc(arguments[1], ir.IntType(32))
         return builder.extract_element(arguments[0], place)
 
@@ -37,23 +37,23 @@ def _lane(typingctx: Any, lanes: Any, at: Any) -> Any:
 
 
 @intrinsic
-def _with_lane(typingctx: Any, lanes: Any, at: Any, number: Any) -> Any:
+def _with_lane(typingctx, lanes, at, number):
     """Return a vector with one number replaced."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place = builder.trunc(arguments[1], ir.IntType(32))
         return builder.insert_element(arguments[0], arguments[2], place)
 
     return lanes(lanes, types.intp, lanes.dtype), emit
 
 
-def _entry(values: np.ndarray, x: Any, z: Any) -> Any:
+def _entry(values: np.ndarray, x, z):
     """Return the matrix's entry at two places, or at eight pairs of them."""
     return values[int(x) - 1, int(z) - 1]
 
 
 @overload(_entry, each_step=True)
-def _entry_compiled(values: Any, x: Any, z: Any) -> Any:
+def _entry_compiled(values, x, z):
     def one(values, x, z):
         # what has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read
         last = values.shape[0] - 1

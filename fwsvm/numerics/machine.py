@@ -16,26 +16,26 @@ from numba.extending import intrinsic
 _X86 = platform.machine() in {"x86_64", "AMD64"}
 
 
-def _place(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+def _place(context, builder, array_type, array, at):
     view = context.make_array(array_type)(context, builder, array)
     return cgutils.gep_inbounds(builder, view.data, at)
 
 
 @intrinsic
-def load_acquire(typingctx: Any, words: Any, at: Any) -> Any:
+def load_acquire(typingctx, words, at):
     """Return ``words[at]`` with acquire order: what its writer wrote before its release is visible after this."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         return builder.load_atomic(_place(context, builder, signature.args[0], *arguments), "acquire", 8)
 
     return types.int64(words, types.intp), emit
 
 
 @intrinsic
-def store_release(typingctx: Any, words: Any, at: Any, value: Any) -> Any:
+def store_release(typingctx, words, at, value):
     """Set ``words[at]`` with release order: who loads it with acquire order sees all earlier writes of this thread."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place = _place(context, builder, signature.args[0], *arguments[:2])
         builder.store_atomic(arguments[2], place, "release", 8)
         return context.get_dummy_value()
@@ -44,10 +44,10 @@ def store_release(typingctx: Any, words: Any, at: Any, value: Any) -> Any:
 
 
 @intrinsic
-def compare_exchange(typingctx: Any, words: Any, at: Any, old: Any, new: Any) -> Any:
+def compare_exchange(typingctx, words, at, old, new):
     """Compare and swap: set ``words[at]`` to ``new`` if it is ``old``; return whether it was, in one thread alone."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place = _place(context, builder, signature.args[0], *arguments[:2])
         found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(found, 1)
@@ -56,10 +56,10 @@ def compare_exchange(typingctx: Any, words: Any, at: Any, old: Any, new: Any) ->
 
 
 @intrinsic
-def spin_hint(typingctx: Any) -> Any:
+def spin_hint(typingctx):
     """Tell the processor that this thread spins (x86 ``pause``); elsewhere nothing."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         if _X86:
             kind = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
@@ -72,10 +72,10 @@ LINE = 64  # bytes of a cache line
 
 
 @intrinsic
-def prefetch(typingctx: Any, array: Any, at: Any) -> Any:
+def prefetch(typingctx, array, at):
     """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         place = builder.bitcast(cgutils.gep_inbounds(builder, view.data, arguments[1]), bytes_)
@@ -90,7 +90,7 @@ def prefetch(typingctx: Any, array: Any, at: Any) -> Any:
 _FOUND: dict[tuple[Any, ...], int] = {}
 
 
-def address_of(function: Any, *arguments: Any) -> int:
+def address_of(function, *arguments) -> int:
     """Return where the machine code of a compiled function for arguments like these stands; it is compiled if need be.
 
     Raises
@@ -113,10 +113,10 @@ def address_of(function: Any, *arguments: Any) -> int:
 
 
 @intrinsic
-def call(typingctx: Any, address: Any, arguments: Any) -> Any:
+def call(typingctx, address, arguments):
     """Return what the function at an address of `address_of` returns for a tuple of arguments like those there."""
 
-    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def emit(context, builder, signature, given):
         kinds = list(signature.args[1])
         kind = context.call_conv.get_function_type(types.int64, kinds)
         function = builder.inttoptr(given[0], kind.as_pointer())

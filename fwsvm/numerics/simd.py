@@ -11,7 +11,6 @@ All functions here write LLVM instructions into their caller: none is compiled b
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -35,17 +34,17 @@ class SimdType(types.Type):  # type: ignore[misc]
 class SimdModel(PrimitiveModel):  # type: ignore[misc]
     """An LLVM vector of eight numbers: one register, or two where registers hold four."""
 
-    def __init__(self, dmm: Any, fe_type: SimdType) -> None:
+    def __init__(self, dmm, fe_type: SimdType) -> None:
         element = ir.FloatType() if fe_type.dtype == types.float32 else ir.DoubleType()
         super().__init__(dmm, fe_type, ir.VectorType(element, WIDTH))
 
 
-def _constant(kind: Any, number: float) -> ir.Constant:
+def _constant(kind, number: float) -> ir.Constant:
     """Return a number, or a vector of eight copies of it."""
     return ir.Constant(kind, [number] * WIDTH if isinstance(kind, ir.VectorType) else number)
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+def _address(context, builder, array_type, array, at):
     """Return the address of ``array[at]`` as a pointer to eight numbers, and their alignment."""
     view = context.make_array(array_type)(context, builder, array)
     place = cgutils.gep_inbounds(builder, view.data, at)
@@ -54,10 +53,10 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -
 
 
 @intrinsic
-def load(typingctx: Any, array: Any, at: Any) -> Any:
+def load(typingctx, array, at):
     """Return ``array[at:at + 8]`` of a contiguous array as a vector; bounds are not checked."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place, align = _address(context, builder, signature.args[0], *arguments)
         return builder.load(place, align=align)
 
@@ -65,10 +64,10 @@ def load(typingctx: Any, array: Any, at: Any) -> Any:
 
 
 @intrinsic
-def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:
+def store(typingctx, array, at, lanes):
     """Write a vector to ``array[at:at + 8]`` of a contiguous array; bounds are not checked."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         place, align = _address(context, builder, signature.args[0], *arguments[:2])
         builder.store(arguments[2], place, align=align)
         return context.get_dummy_value()
@@ -77,10 +76,10 @@ def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def takes_two_registers(typingctx: Any, array: Any) -> Any:
+def takes_two_registers(typingctx, array):
     """Return whether a vector of the array's numbers takes two registers: float64, where registers hold 256 bits."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         _, processor, features = context.codegen().magic_tuple()
         wide = processor == "x86-64-v4" or "+avx512f" in features.split(",")
         return context.get_constant(types.boolean, array.dtype == types.float64 and not wide)
@@ -89,7 +88,7 @@ def takes_two_registers(typingctx: Any, array: Any) -> Any:
 
 
 @lower_cast(types.Number, SimdType)
-def _spread(context: Any, builder: Any, number: Any, kind: SimdType, value: Any) -> Any:
+def _spread(context, builder, number, kind: SimdType, value):
     """Return a vector of eight copies of one number."""
     vector, place = context.get_value_type(kind), ir.IntType(32)
     undefined, one = ir.Constant(vector, ir.Undefined), context.cast(builder, value, number, kind.dtype)
@@ -98,11 +97,11 @@ def _spread(context: Any, builder: Any, number: Any, kind: SimdType, value: Any)
 
 
 @intrinsic
-def broadcast(typingctx: Any, number: Any) -> Any:
+def broadcast(typingctx, number):
     """Return a vector of eight copies of one number."""
     kind = SimdType(number)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         return context.cast(builder, arguments[0], number, kind)
 
     return kind(number), emit
@@ -118,7 +117,7 @@ def _act_lane_by_lane(function: Callable, emit: Callable, *, of_numbers: bool = 
     """
 
     class Typing(AbstractTemplate):  # type: ignore[misc]
-        def generic(self, given: Any, _keywords: Any) -> Any:
+        def generic(self, given, _keywords):
             vectors = [kind for kind in given if isinstance(kind, SimdType)]
             if not (vectors or of_numbers):
                 return None
@@ -138,7 +137,7 @@ _act_lane_by_lane(operator.mul, lambda builder, a, b: builder.fmul(a, b), of_num
 _act_lane_by_lane(operator.truediv, lambda builder, a, b: builder.fdiv(a, b), of_numbers=False)
 
 
-def _llvm(builder: Any, name: str, *arguments: Any, result: Any = None) -> Any:
+def _llvm(builder, name: str, *arguments, result=None):
     """Call the LLVM intrinsic of that name on values of one type, by default also that of its result."""
     kind = arguments[0].type
     number = getattr(kind, "element", kind)
@@ -148,27 +147,27 @@ def _llvm(builder: Any, name: str, *arguments: Any, result: Any = None) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), arguments)
 
 
-def muladd(a: Any, b: Any, c: Any) -> Any:
+def muladd(a, b, c):
     """Return a * b + c; for vectors by a fused multiply-add, with one rounding, where the processor has it."""
     return a * b + c
 
 
-def maximum(a: Any, b: Any) -> Any:
+def maximum(a, b):
     """Return the larger of two numbers, or of each lane of a vector and a number."""
     return max(a, b)
 
 
-def minimum(a: Any, b: Any) -> Any:
+def minimum(a, b):
     """Return the smaller of two numbers, or of each lane of a vector and a number."""
     return min(a, b)
 
 
-def absolute(a: Any) -> Any:
+def absolute(a):
     """Return the absolute value."""
     return abs(a)
 
 
-def exp(a: Any) -> Any:
+def exp(a):
     """Return e^a for a <= 0 to about one unit in the last place; it is 0 below -87 (float32) or -708 (float64).
 
     Products of what is tiny are slow: numbers below the normal ones take a hundred times as long.
@@ -176,7 +175,7 @@ def exp(a: Any) -> Any:
     return math.exp(a)
 
 
-def _muladd(builder: Any, a: Any, b: Any, c: Any) -> Any:
+def _muladd(builder, a, b, c):
     if isinstance(a.type, ir.VectorType):
         return _llvm(builder, "fmuladd", a, b, c)
     return builder.fadd(builder.fmul(a, b), c)
@@ -185,7 +184,7 @@ def _muladd(builder: Any, a: Any, b: Any, c: Any) -> Any:
 def _choose(comparison: str) -> Callable:
     """Return what chooses between two values; between two numbers as Python does, where one is not a number."""
 
-    def emit(builder: Any, a: Any, b: Any) -> Any:
+    def emit(builder, a, b):
         if isinstance(a.type, ir.IntType):
             return builder.select(builder.icmp_signed(comparison, b, a), b, a)
         if isinstance(a.type, ir.VectorType):
@@ -205,7 +204,7 @@ _LOG2_32 = (0.693359375, -2.12194440e-4)  # high and low part
 _LOG2_64 = (6.93145751953125e-1, 1.42860682030941723212e-6)
 
 
-def _exp(builder: Any, a: Any) -> Any:
+def _exp(builder, a):
     kind = a.type
     if not isinstance(kind, ir.VectorType):
         return _llvm(builder, "exp", a)
@@ -225,7 +224,7 @@ def _exp(builder: Any, a: Any) -> Any:
     )
 
 
-def _power_of_two(builder: Any, n: Any) -> Any:
+def _power_of_two(builder, n):
     """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
     bits, bias, mantissa = (32, 127, 23) if n.type.element == ir.FloatType() else (64, 1023, 52)
     whole = ir.VectorType(ir.IntType(bits), WIDTH)
@@ -241,11 +240,11 @@ _act_lane_by_lane(exp, _exp)
 
 
 @intrinsic
-def widen(typingctx: Any, lanes: Any) -> Any:
+def widen(typingctx, lanes):
     """Return a vector as float64."""
     wide = SimdType(types.float64)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         (value,) = arguments
         return value if lanes == wide else builder.fpext(value, context.get_value_type(wide))
 
@@ -253,22 +252,22 @@ def widen(typingctx: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:
+def where_positive(typingctx, test, a, b):
     """Return a vector with the lanes of a where test > 0, else of b."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         zero = _constant(arguments[0].type, 0.0)
         return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
 
     return a(test, a, b), emit
 
 
-def _reduction(instruction: str) -> Any:
+def _reduction(instruction: str):
     """Return the intrinsic of a minimum or maximum over the lanes of a vector."""
 
     @intrinsic
-    def among(typingctx: Any, a: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def among(typingctx, a):
+        def emit(context, builder, signature, arguments):
             return _llvm(
                 builder, f"vector.reduce.{instruction}", *arguments, result=arguments[0].type.element
             )
@@ -282,12 +281,10 @@ reduce_min, reduce_max = _reduction("fmin"), _reduction("fmax")
 
 
 @intrinsic
-def store_transposed(
-    typingctx: Any, tile: Any, at: Any, width: Any, out: Any, lines: Any, first: Any, size: Any, start: Any
-) -> Any:
+def store_transposed(typingctx, tile, at, width, out, lines, first, size, start):
     """Write the transpose of eight vectors ``tile[at + k * width:]`` to ``out[lines[first + k] * size + start:]``."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         kinds, (tile, at, width, out, lines, first, size, start) = signature.args, arguments
         places, rows = context.make_array(kinds[4])(context, builder, lines).data, []
         for _ in range(WIDTH):
