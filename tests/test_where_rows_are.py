@@ -1,4 +1,4 @@
-"""The contract of methods, over rows in memory, in a mapped array, in a streamed copy of text, and in partitions.
+"""The contract of methods, over rows in memory, in a mapped array and in a streamed copy of text.
 
 Wherever rows are, a method comes to a machine with the same promise, or refuses in a sentence; and what is said of the
 machine and of the rows does not depend on it.
@@ -18,18 +18,15 @@ from scipy import sparse
 from fwsvm import _mapped, data
 from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
-from fwsvm.data import inputs, parsed_copies, partitions
+from fwsvm.data import inputs, parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, text_files
-from fwsvm.distributed import fit as on_cluster
-from fwsvm.distributed.table import ClusterSource
 from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
-from tests.distributed.inline import table_of
 
 ROWS, FEATURES = 1200, 6
 CLASSES = ("1", "-1")
-FORMS = ("memory", "mapped", "text", "partitions")
+FORMS = ("memory", "mapped", "text")
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +34,6 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Take small files for large ones, and go through them in many stretches."""
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(_mapped, "NUMBERS", 1 << 10)
-    monkeypatch.setattr(partitions, "LEAST", 1 << 14)
     monkeypatch.setattr(text_files, "PIECE_BYTES", 1 << 13)
 
 
@@ -72,12 +68,6 @@ def written(folder: Path, form: str) -> Written:
 
 
 def trained(there: Written, form: str, settings: Settings) -> Result:
-    if form == "partitions":
-        table = table_of(there.path)
-        assert len(table.blocks) > 3
-        asked = on_cluster.for_cluster(settings)
-        source = ClusterSource(table)
-        return on_cluster.fit(source, asked, on_cluster.resolve(source, asked))
     found = data.load(there.path)
     assert is_mapped(found.train.X) == (form != "memory")
     return fit(found.train.X, data.labels.encode(found.train.labels, CLASSES), CLASSES, settings)
@@ -97,9 +87,6 @@ ESTIMATED = [
     Settings("scs", C=0.1, max_iterations=15),
     Settings("pegasos", C=0.1, max_iterations=300),
 ]
-
-
-ON_CLUSTERS = {"chunking", "auto"}  # the methods that train on partitions
 
 
 def called(settings: Settings) -> str:
@@ -127,7 +114,6 @@ def in_memory() -> Callable[[Written, Settings], Result]:
         pytest.param(form, settings, id=f"{called(settings)}-{form}")
         for settings in [*CERTIFIED, *ESTIMATED]
         for form in FORMS
-        if form != "partitions" or settings.method in ON_CLUSTERS
     ],
 )
 def test_a_method_keeps_its_promise_wherever_rows_are(
