@@ -36,7 +36,7 @@ from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
-from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all, work_of
+from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import (
     CERTIFIED_TOGETHER,
     CERTIFY_AFTER,
@@ -152,7 +152,8 @@ class CPath:
         cut = len(parts) < len(problems) or solved.interrupted or any(part.status in CUT for part in parts)
         stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]
         steps = sum(len(part.rows) * part.counters.steps for part in parts)
-        work = work_of(steps, sum(part.counters.kernel_evaluations for part in parts), stored)
+        # scanned rows, and the numbers that kernel values were computed of
+        work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)
         return Run(resolved, replace(solved, warm_starts={}), watch, cut, work)
 
     def _prepared(self, settings: Settings) -> tuple[Subproblems, Resolved]:

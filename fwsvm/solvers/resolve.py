@@ -82,6 +82,12 @@ class Resolved:
         }
 
 
+def with_method(resolved: Resolved, name: str, **parameters: Any) -> Resolved:
+    """Return the settings with another method, whose other parameters have their defaults."""
+    chosen = method(name)
+    return replace(resolved, method=chosen, rule=chosen.make(parameters), family=FAMILIES[chosen.family])
+
+
 def resolve(settings: Settings, X: Any) -> Resolved:
     """Fill in what the settings leave open, from the method, the rows X (m, n) and the machine.
 

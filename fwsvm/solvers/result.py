@@ -156,7 +156,7 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
     else:
         model, support = _linear_model(problems, resolved, solved), None
         support_vectors = sum(part.support_vectors for part in parts)
-    counters = Counters(*map(sum, zip(solved.counters, *(part.counters for part in parts), strict=True)))
+    counters = Counters(*map(sum, zip(*(part.counters for part in parts), strict=True)))
     requests, counted = counters.column_requests, ("iterations", "steps", "kernel_evaluations")
     certificate = total._asdict()
     del certificate["within"]
@@ -173,7 +173,7 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
         compile_seconds=solved.compile_seconds,
         train_seconds=solved.seconds,
-        check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),
+        check_seconds=sum(part.check_seconds for part in parts),
         trace=tuple(parts[0].trace) if len(parts) == len(problems) == 1 else (),
         solved=len(parts),
         support=support,

@@ -18,7 +18,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters, WarmStart
+from fwsvm.solvers.solver import WarmStart
 from fwsvm.status import Status
 
 
@@ -99,22 +99,13 @@ def _some(X: RowMatrix | Rows | RowSource, which: np.ndarray) -> RowMatrix | Row
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
 
 
-def work_of(scanned: Any, evaluations: Any, stored: float) -> Any:
-    """Estimate the nanoseconds of steps that scanned so many rows in all, and computed so many kernel values.
-
-    ``stored`` are the numbers that a row has.
-    """
-    return scanned + stored / 4.0 * evaluations
-
-
 @dataclass
 class Solved:
     """Results in the order of their numbers, and the seconds of the worker that had most to do.
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
     nothing was asked to outlive the run. ``coefficients`` (m, K - 1) and ``biases`` (K (K - 1) / 2,) are those of pairs
-    that were solved together, in LIBSVM's layout; zero for all others. ``counters``, ``compile_seconds`` and
-    ``check_seconds`` are those that no result has.
+    that were solved together, in LIBSVM's layout; zero for all others.
     """
 
     parts: list[BinaryResult]
@@ -124,8 +115,6 @@ class Solved:
     coefficients: np.ndarray | None = None
     biases: np.ndarray | None = None
     compile_seconds: float = 0.0
-    check_seconds: float = 0.0
-    counters: Counters = Counters()  # noqa: RUF009  (a tuple)
 
 
 def solve_all(

@@ -17,8 +17,8 @@ from fwsvm.solvers.chunking import ChunkRun, fits
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
-from fwsvm.solvers.registry import FAMILIES, method
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.registry import FAMILIES
+from fwsvm.solvers.resolve import Resolved, with_method
 from fwsvm.solvers.solver import Solver, WarmStart
 from fwsvm.solvers.tuning import FIRST_CHUNK
 
@@ -31,10 +31,10 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
-    chosen = method("swap-2o" if samples else "newton")
-    given = {} if samples else {"beyond": "steps"}
-    settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
-    many = by_method("decomposition", resolved)  # for more support vectors than their columns have memory
+    settings = (
+        with_method(resolved, "swap-2o") if samples else with_method(resolved, "newton", beyond="steps")
+    )
+    many = with_method(resolved, "decomposition")  # for more support vectors than their columns have memory
     if is_mapped(problem.X):
         return ChunkRun(problem, settings, warm_start, columns)
     if len(problem.y) >= rule.fewest and not samples:
@@ -45,12 +45,6 @@ def _start(
         if not _has_many(warm_start, first=of_path and fits(len(problem.y), len(problem.y), resolved)):
             return ChunkRun(problem, settings, warm_start, columns, many)
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
-
-
-def by_method(name: str, resolved: Resolved) -> Resolved:
-    """Return the settings with another method, whose parameters have their defaults."""
-    chosen = method(name)
-    return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
 def _has_many(warm_start: WarmStart | None, *, first: bool) -> bool:

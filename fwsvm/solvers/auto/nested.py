@@ -18,8 +18,8 @@ import numpy as np
 
 from fwsvm.errors import FwsvmError
 from fwsvm.settings import Settings
-from fwsvm.solvers.registry import FAMILIES, method, register
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved, with_method
 from fwsvm.solvers.result import Result, SampleFacts, result_of
 from fwsvm.solvers.solver import WarmStart
 from fwsvm.solvers.subproblems import solve_all
@@ -94,17 +94,10 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
 
 def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float | None) -> Resolved:
     """Return the settings of `auto` on a sample: C as it was given, or from lambda."""
-    auto = method("auto")
     C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * rows)
-    return replace(
-        resolved,
-        method=replace(auto, name="nested"),
-        rule=auto.make({}),
-        family=FAMILIES[auto.family],
-        C=C,
-        lambda_=1.0 / (C * rows),
-        time_limit=left,
-    )
+    auto = with_method(resolved, "auto")
+    named = replace(auto.method, name="nested")
+    return replace(auto, method=named, C=C, lambda_=1.0 / (C * rows), time_limit=left)
 
 
 def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:

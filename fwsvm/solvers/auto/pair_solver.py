@@ -2,24 +2,103 @@
 
 A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, as a run of its own would be, without the half of a
 millisecond that a run spends in the interpreter. For several penalties a pair is solved for one after another, from
-where it ended for the one before, with the same kernel values (`fwsvm.solvers.auto.pair_values`). At the end q is
-summed anew from these values: that is the certificate.
+where it ended for the one before, with the same kernel values. At the end q is summed anew from these values: that is
+the certificate.
+
+Kernel values are float64, and computed as they are wanted. Those of a row with its own class serve all pairs.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.dense_tiles import HEIGHT, fill_dense
+from fwsvm.kernels.sparse_tiles import WIDE, fill_sparse
+from fwsvm.kernels.tables import Table
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.machine import compare_exchange
-from fwsvm.problems.simplex_qp import write_certificate
-from fwsvm.solvers.auto.pair_values import FAR, fill, lines_of, new_pair
+from fwsvm.numerics.machine import address_of, call, compare_exchange, load_acquire, store_release
+from fwsvm.problems.simplex_qp import add_lines, write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, curvature, partner_scan, update_scan
 from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS, SCAN_FROM, SETTLE_EVERY
 
+FAR = 1e300  # q where there is no row: never the least, and no part of a sum
 AHEAD = 4  # blocks of `least_cost` at a time for several penalties, which want more rows sooner or later
+
+
+class PairRows(NamedTuple):
+    """Rows grouped by class, each class from a multiple of `HEIGHT` places on, with empty rows up to the next.
+
+    Attributes
+    ----------
+    kernel : the kernel
+    starts : ndarray of int, shape (K + 1,), the place where each class starts
+    counts : ndarray of int, shape (K,), the rows of each class; a class may have none here
+    pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
+    weights : ndarray of float64, shape (places,), which multiply C
+    table : Table of float64, the rows
+    itself : ndarray of float64, shape (places,), k(x, x)
+    blocks : ndarray of int, shape (K,), where in ``values`` the matrix of each class starts
+    values : ndarray of float64, kernel values of rows with their own class, a matrix for each class
+    known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
+    value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
+    constant, slope : float
+        The largest gap at which a pair has converged is constant + slope R.
+    """
+
+    kernel: Any
+    starts: np.ndarray
+    counts: np.ndarray
+    pairs: np.ndarray
+    weights: np.ndarray
+    table: Table
+    itself: np.ndarray
+    blocks: np.ndarray
+    values: np.ndarray
+    known: np.ndarray
+    value_rounding: float
+    constant: float
+    slope: float
+
+
+class Pair(NamedTuple):
+    """A pair of classes and where it stands: arrays (n,) of float64 unless said otherwise.
+
+    The class +1 comes first. Where there is no row an entry has no weight, K~_ii = 0 and q = `FAR`.
+
+    Attributes
+    ----------
+    plus : int, where the range of the class -1 starts
+    ridge, diagonal : 1 / C_i and K~_ii
+    alpha, q : the weights, and K~ alpha
+    active_diagonal : K~_ii of rows with weight, -1 of the others
+    active : ndarray of int32, room for the numbers of the rows with weight
+    slot_of : ndarray of int32, the line of a row's column, its own number, or -1
+    cached : ndarray, shape (n, n), kernel columns
+    """
+
+    plus: int
+    ridge: np.ndarray
+    diagonal: np.ndarray
+    alpha: np.ndarray
+    q: np.ndarray
+    active_diagonal: np.ndarray
+    active: np.ndarray
+    slot_of: np.ndarray
+    cached: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Memory of one thread.
+
+    Attributes
+    ----------
+    columns : ndarray of float64, for the columns of its largest pair
+    places : ndarray of int32, the places of the rows of its pair
+    """
+
+    columns: np.ndarray
+    places: np.ndarray
 
 
 class Solutions(NamedTuple):
@@ -42,8 +121,17 @@ class Solutions(NamedTuple):
     evaluations: np.ndarray
 
 
+def fill_address(some: PairRows, scratch: Scratch) -> int:
+    """Return where the machine code stands that computes kernel values (`fwsvm.numerics.machine`)."""
+    kernel, (rows, own, tiles), which = some.kernel, some.table, scratch.places
+    out, lines = scratch.columns.reshape(1, -1), np.empty(0, np.int64)
+    if tiles.numbers.size:
+        return address_of(fill_dense, kernel, tiles, which, tiles, 0, 0, out, 0, lines)
+    return address_of(fill_sparse, kernel, rows, own, which, rows, own, which, out, 0, lines)
+
+
 @njit
-def solve_pairs(some, penalties, numbers, claimed, fill_at, crossing, solutions):
+def solve_pairs(some, penalties, numbers, claimed, fill_at, scratch, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
@@ -53,110 +141,135 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, crossing, solutions)
     numbers : ndarray of int
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     fill_at : int, see `fill_address`
-    crossing : int, where in the kernel values this thread's pairs have theirs
+    scratch : Scratch
     solutions : Solutions
     """
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
-        s = new_pair(some, some.pairs[number, 0], some.pairs[number, 1], crossing)
-        rows, computed = some.counts[s.i] + some.counts[s.j], 0
-        block = least_cost(rows, some.table.tiles.own.size > 0)
-        block = min(WIDE, AHEAD * block) if penalties.size > 1 else block
-        for t in (0, s.plus):
-            s.alpha[t] = 0.5
-            computed += fill(some, s, fill_at, np.full(1, t, np.int32))
+        i, j = some.pairs[number]
+        s, rows = _begun(some, i, j, scratch), some.counts[i] + some.counts[j]
+        most = max(int(FIRST_SWAPS * rows), NEWTON_OVERHEAD)
+        block = least_cost(2 * rows, some.table.tiles.own.size > 0)
+        wanted = np.empty(min(WIDE, AHEAD * block) if penalties.size > 1 else block, np.int32)
+        computed = _fill(some, s, i, j, fill_at, scratch, s.active[:2])
         for k in range(penalties.size):
-            _set_penalty(some, s, penalties[k])
-            R, best = _settled(s) if k else _recompute(some, s)
-            steps, checks, most = 0, 0, max(int(FIRST_SWAPS * rows), NEWTON_OVERHEAD)
-            while True:
-                taken, R, best, missed = _steps(some, s, R, best, most - steps)
+            _set_penalty(some, s, i, j, penalties[k])
+            R, best = _recompute(some, s, i, j)
+            steps, checks, reached = 0, 0, False
+            while not reached and steps < most and checks < PAIR_CHECKS:
+                taken, R, best, missed = _steps(s, R, best, some.constant, some.slope, most - steps)
                 steps += taken
                 if missed:
-                    computed += fill(some, s, fill_at, _wanted(s, R, best, block))
+                    count = prefetch_set(s.q, s.alpha, s.slot_of, R, best, True, wanted)
+                    computed += _fill(some, s, i, j, fill_at, scratch, wanted[:count])
                     continue
-                R, best = _recompute(some, s)
+                R, best = _recompute(some, s, i, j)
                 checks += 1
                 reached = 2.0 * (R - s.q[best]) <= some.constant + some.slope * R
-                if reached or steps >= most or checks == PAIR_CHECKS:
-                    break
-            solutions.steps[k, number], solutions.evaluations[k, number], computed = (steps, computed, 0)
-            _write(some, s, R, k, number, solutions)
+            solutions.steps[k, number], solutions.evaluations[k, number], computed = steps, computed, 0
+            _write(some, s, i, j, R, solutions.coefficients[k], solutions.biases[k, number : number + 1])
+            found = solutions.certificates[k, number]
+            write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
             if not reached:  # another method goes on, for this penalty and those after it
                 break
 
 
 @njit(inner=True)
-def _write(some, s, R, k, number, solutions):
-    """Write the machine and the certificate of a pair for the k-th penalty."""
-    bias, first, second = 0.0, some.starts[s.i], some.starts[s.j] - s.plus
-    lines = solutions.coefficients[k]
-    for t in range(s.plus):
-        lines[first + t, s.j - 1] = s.alpha[t] / R
-        bias += s.alpha[t] / R
-    for t in range(s.plus, s.q.size):
-        lines[second + t, s.i] = -s.alpha[t] / R
-        bias -= s.alpha[t] / R
-    solutions.biases[k, number] = bias
-    found = solutions.certificates[k, number]
-    write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
+def _begun(some, i, j, scratch):
+    """Return the pair of the classes i and j, with half of the weight on the first row of each."""
+    plus = some.starts[i + 1] - some.starts[i]
+    n = plus + some.starts[j + 1] - some.starts[j]
+    vectors, numbers = np.ones((5, n)), np.empty((2, n), np.int32)
+    columns = scratch.columns[: n * n].reshape(n, n)
+    s = Pair(
+        plus, vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], numbers[0], numbers[1], columns
+    )
+    for t in range(n):
+        scratch.places[t] = some.starts[i] + t if t < plus else some.starts[j] + t - plus
+        s.alpha[t], s.active_diagonal[t], s.diagonal[t], s.slot_of[t] = 0.0, -1.0, 0.0, -1
+    s.alpha[0] = s.alpha[plus] = 0.5
+    s.active[0], s.active[1] = 0, plus
+    return s
 
 
 @njit(inner=True)
-def _set_penalty(some, s, penalty):
+def _set_penalty(some, s, i, j, penalty):
     """Set what depends on C."""
-    for c in range(2):
-        first, last = s.ranges[c]
-        place = some.starts[s.j if c else s.i] - first
-        for t in range(first, last):
-            ridge = 1.0 / (penalty * some.weights[place + t])
-            s.q[t] += s.alpha[t] * (ridge - s.ridge[t])
-            s.ridge[t], s.diagonal[t] = ridge, some.itself[place + t] + 1.0 + ridge
+    for c, at in ((i, 0), (j, s.plus)):
+        for t in range(at, at + some.counts[c]):
+            p = some.starts[c] + t - at
+            s.ridge[t] = 1.0 / (penalty * some.weights[p])
+            s.diagonal[t] = some.itself[p] + 1.0 + s.ridge[t]
             s.active_diagonal[t] = s.diagonal[t] if s.alpha[t] > 0.0 else -1.0
 
 
 @njit(inner=True)
-def _wanted(s, R, missed, block):
-    """Return the row whose kernel values are missed, and those of its class that are likely to be wanted next."""
-    first, last = s.ranges[0] if missed < s.plus else s.ranges[1]
-    rows = np.empty(block, np.int32)
-    of_class = s.q[first:last], s.alpha[first:last], s.line[first:last]
-    count = prefetch_set(*of_class, R, missed - first, True, rows)
-    for c in range(count):
-        rows[c] += first
-    return rows[:count]
-
-
-@njit(each_step=True)
-def _recompute(some, s):
+def _recompute(some, s, i, j):
     """Set q = K~ alpha from kernel values; return R and where q is least."""
-    q, alpha, i = s.q, s.alpha, -1
-    for t in range(q.size):
-        q[t] = FAR
-    for first, last in s.ranges:
-        for t in range(first, last):
-            q[t] = 0.0
-    for j in range(q.size):  # two rows at a time
-        if alpha[j] > 0.0 and i < 0:
-            i = j
-        elif alpha[j] > 0.0:
-            _add(some, s, i, j, alpha[j])
-            i = -1
-    if i >= 0:
-        _add(some, s, i, i, 0.0)
-    for t in range(q.size):
-        q[t] += alpha[t] * s.ridge[t]
+    count, total = _list_active(s), 0.0
+    active, signed, h = s.active[:count], np.empty(count), np.zeros(s.q.size)
+    for p in range(count):
+        signed[p] = s.alpha[active[p]] if active[p] < s.plus else -s.alpha[active[p]]
+        total += signed[p]
+    add_lines(s.cached, active, signed, h, 0, s.q.size)
+    s.q[:] = FAR
+    for c, at, y in ((i, 0, 1.0), (j, s.plus, -1.0)):
+        for t in range(at, at + some.counts[c]):
+            s.q[t] = y * (h[t] + total) + s.alpha[t] * s.ridge[t]
     return _settled(s)
 
 
-@njit(each_step=True)
-def _add(some, s, i, j, weight):
-    """Add what the rows i and j contribute to q, j of this weight."""
-    (k_i, l_i), (k_j, l_j) = lines_of(some, s, i), lines_of(some, s, j)
-    a, b = s.alpha[i] if i < s.plus else -s.alpha[i], weight if j < s.plus else -weight
-    update_scan(s.q, k_i, k_j, 1.0, a, b, np.int64(0), s.ends[0], np.int64(0), np.inf)
-    update_scan(s.q, l_i, l_j, 1.0, -a, -b, s.plus, s.ends[1], np.int64(0), np.inf)
+@njit(inner=True)
+def _fill(some, s, i, j, fill_at, scratch, wanted):
+    """Compute the columns of the rows ``wanted``; return how many values are those of rows of different classes."""
+    lines, computed = np.empty(wanted.size, np.int64), 0
+    for c, at in ((i, 0), (j, s.plus)):
+        width, shift, new = some.starts[c + 1] - some.starts[c], some.starts[c] - at, 0
+        for t in wanted:
+            if (t < s.plus) == (at == 0) and load_acquire(some.known, shift + t):
+                line = some.blocks[c] + (t - at) * width
+                for r in range(width):
+                    s.cached[t, at + r] = some.values[line + r]
+            else:
+                lines[new] = t
+                new += 1
+        if new:
+            _compute(some, s, c, at, fill_at, scratch, lines[:new])
+        for t in lines[:new]:
+            if (t < s.plus) != (at == 0):
+                computed += some.counts[c]
+                continue
+            s.cached[t, t], line = some.itself[shift + t], some.blocks[c] + (t - at) * width
+            for r in range(width):  # another thread may write the same numbers
+                some.values[line + r] = s.cached[t, at + r]
+            store_release(some.known, shift + t, 1)
+    for t in wanted:
+        s.slot_of[t] = t
+    return computed
+
+
+@njit(inner=True)
+def _compute(some, s, c, at, fill_at, scratch, lines):
+    """Write the kernel values of the rows ``lines`` with the rows of class c to the columns ``at`` and later."""
+    first, last, which = some.starts[c], some.starts[c + 1], scratch.places[lines]
+    rows, own, tiles = some.table.rows, some.table.own, some.table.tiles
+    if tiles.numbers.size > 0:
+        ends = first // HEIGHT, last // HEIGHT
+        call(fill_at, (some.kernel, tiles, which, tiles, *ends, s.cached, first - at, lines))
+    else:
+        places = scratch.places[at : at + last - first]
+        call(fill_at, (some.kernel, rows, own, which, rows, own, places, s.cached, at, lines))
+
+
+@njit(inner=True)
+def _write(some, s, i, j, R, coefficients, bias):
+    """Write the machine of a pair."""
+    bias[0] = 0.0
+    for c, at, column, y in ((i, 0, j - 1, 1.0), (j, s.plus, i, -1.0)):
+        for t in range(at, at + some.counts[c]):
+            coefficients[some.starts[c] + t - at, column] = y * s.alpha[t] / R
+            bias[0] += y * s.alpha[t] / R
 
 
 @njit(each_step=True)
@@ -182,21 +295,21 @@ def _list_active(s):
 
 
 @njit(each_step=True)
-def _partner(s, count, k_i, l_i, i, gain):
+def _partner(s, count, i, gain):
     """Return the row whose swap with i gains most, -1 where none gains more than ``gain``; and its gain.
 
     By a scan of all rows, or by a walk through the ``count`` rows with weight where these are few.
     """
     q, q_i, K_ii, twice, best = s.q, s.q[i], s.diagonal[i], 2.0 if i < s.plus else -2.0, np.int64(-1)
+    k_i = s.cached[i]
     if count * SCAN_FROM >= q.size:
         of_pair, start = (q, s.active_diagonal, q_i, K_ii), np.int64(0)
-        best, gain = partner_scan(k_i, *of_pair, twice, start, s.ends[0], best, gain)
-        return partner_scan(l_i, *of_pair, -twice, s.plus, s.ends[1], best, gain)
+        best, gain = partner_scan(k_i, *of_pair, twice, start, s.plus, best, gain)
+        return partner_scan(k_i, *of_pair, -twice, s.plus, q.size, best, gain)
     for j in s.active[:count]:
         slope = q[j] - q_i
         if slope > 0.0:
-            k, factor = (k_i[j], twice) if j < s.plus else (l_i[j], -twice)
-            found = slope * slope / curvature(k, s.diagonal[j], K_ii, factor)
+            found = slope * slope / curvature(k_i[j], s.diagonal[j], K_ii, twice if j < s.plus else -twice)
             if found > gain or (found == gain and j < best):
                 best, gain = np.int64(j), found
     return best, gain
@@ -217,40 +330,45 @@ def _take(s, j, weight, count):
 
 
 @njit(each_step=True)
-def _go_to_vertex(some, s, i):
+def _go_to_vertex(s, i):
     """Give row i all weight; return R and where q is least."""
     s.alpha[:], s.active_diagonal[:] = 0.0, -1.0
     s.alpha[i], s.active_diagonal[i], s.active[0] = 1.0, s.diagonal[i], i
-    return _recompute(some, s)
+    k, y = s.cached[i], 1.0 if i < s.plus else -1.0
+    for t in range(s.q.size):
+        if s.diagonal[t] > 0.0:
+            s.q[t] = (y if t < s.plus else -y) * (k[t] + 1.0)
+    s.q[i] += s.ridge[i]
+    return _settled(s)
 
 
 @njit(each_step=True)
-def _steps(some, s, R, best, most):
+def _steps(s, R, best, constant, slope_of_R, most):
     """Take up to ``most`` steps of swap-2o (`fwsvm.solvers.frank_wolfe.swap_2o`) from a point with this R.
 
     The goal ends them. Return how many were taken, R, where q is least, and whether they ended because kernel values
     of that row are missed.
     """
-    q, alpha, diagonal, plus, ends, count = s.q, s.alpha, s.diagonal, s.plus, s.ends, _list_active(s)
+    q, alpha, diagonal, plus, count = s.q, s.alpha, s.diagonal, s.plus, _list_active(s)
     for taken in range(most):
         i, slope = best, R - q[best]
-        near = not 2.0 * slope > some.constant + some.slope * R
-        if near or s.line[i] < 0:
+        near = not 2.0 * slope > constant + slope_of_R * R
+        if near or s.slot_of[i] < 0:
             return taken, R, best, not near
-        (k_i, l_i), bend = lines_of(some, s, i), max(R - 2.0 * q[i] + diagonal[i], TINY)
+        k_i, bend = s.cached[i], max(R - 2.0 * q[i] + diagonal[i], TINY)
         # a swap has to gain more than a step toward i
-        j, gain = _partner(s, count, k_i, l_i, i, slope * slope / bend)
-        scale, k_j, l_j, b = 1.0, k_i, l_i, 0.0
+        j, gain = _partner(s, count, i, slope * slope / bend)
+        scale, k_j, b = 1.0, k_i, 0.0
         if j >= 0:
             slope, bend = q[j] - q[i], (q[j] - q[i]) ** 2 / gain
             step = min(slope / bend, alpha[j])
             count = _take(s, j, step, count)
-            (k_j, l_j), b = lines_of(some, s, j), -step if j < plus else step
+            k_j, b = s.cached[j], -step if j < plus else step
         else:
             step = min(slope / bend, 1.0)
             scale = 1.0 - step
             if scale == 0.0:
-                (R, best), count = _go_to_vertex(some, s, i), 1
+                (R, best), count = _go_to_vertex(s, i), 1
                 continue
             for t in range(q.size):
                 alpha[t] *= scale
@@ -260,8 +378,8 @@ def _steps(some, s, R, best, most):
         alpha[i] += step
         q[i] += step * s.ridge[i] / scale  # before the scan, so that it meets every entry as it will be
         a, best, least = step if i < plus else -step, np.int64(0), np.inf
-        best, least = update_scan(q, k_i, k_j, scale, a, b, np.int64(0), ends[0], best, least)
-        best, least = update_scan(q, l_i, l_j, scale, -a, -b, plus, ends[1], best, least)
+        best, least = update_scan(q, k_i, k_j, scale, a, b, np.int64(0), plus, best, least)
+        best, least = update_scan(q, k_i, k_j, scale, -a, -b, plus, q.size, best, least)
         R -= step * (2.0 * slope - step * bend)
         if (taken + 1) % SETTLE_EVERY == 0:
             R = _settled(s)[0]

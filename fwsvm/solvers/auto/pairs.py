@@ -6,7 +6,6 @@ A pair without a certificate that holds goes on by a run of its own, from where 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +13,19 @@ from fwsvm.kernels.dense_tiles import HEIGHT
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import product_rounding
 from fwsvm.kernels.tables import is_dense, table
 from fwsvm.numerics.threads import together
-from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
-from fwsvm.solvers.auto.pair_solver import Solutions, solve_pairs
-from fwsvm.solvers.auto.pair_values import UNKNOWN, PairRows, fill_address
+from fwsvm.solvers.auto.pair_solver import (
+    PairRows,
+    Scratch,
+    Solutions,
+    fill_address,
+    solve_pairs,
+)
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.frank_wolfe.state import SimplexStart, stopping_line
+from fwsvm.solvers.frank_wolfe.state import stopping_line
 from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
@@ -31,27 +33,6 @@ from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import PAIRS_SHARE
 from fwsvm.status import Status
-
-
-class Small(NamedTuple):
-    """The pairs that are small.
-
-    Attributes
-    ----------
-    numbers : ndarray of int, of these pairs
-    pairs : ndarray of int, shape (pairs, 2), the classes of every pair
-    counts, widths : ndarray of int, shape (K,), rows of each class in small pairs, and places that `PairRows` has
-    before, crossing, lines : int
-        Kernel values that are not used, before the first; of the pair that a thread solves; and of rows of one class.
-    """
-
-    numbers: np.ndarray
-    pairs: np.ndarray
-    counts: np.ndarray
-    widths: np.ndarray
-    before: int
-    crossing: int
-    lines: int
 
 
 class PairBatch:
@@ -66,15 +47,16 @@ class PairBatch:
     def __init__(
         self,
         problems: Subproblems,
-        small: Small,
+        numbers: np.ndarray,
         settings: Sequence[Resolved],
         own: np.ndarray,
         itself: np.ndarray,
     ) -> None:
-        self.resolved, self.sizes, codes, counts = settings[0], problems.sizes, problems.codes, small.counts
+        self.resolved, self.sizes, codes = settings[0], problems.sizes, problems.codes
+        pairs, counts, widths = _layout(problems, numbers)
         kernel, order = self.resolved.kernel, np.argsort(codes, kind="stable")
         self.order = order = order[counts[codes[order]] > 0]
-        starts = np.concatenate([[0], np.cumsum(small.widths)])
+        starts = np.concatenate([[0], np.cumsum(widths)])
         places = np.arange(len(order)) + (starts[:-1] - np.cumsum(counts) + counts)[codes[order]]
         self.places, self.codes = places, codes[order]
         rows = some_rows(problems.compressed, order)
@@ -83,25 +65,30 @@ class PairBatch:
         lengths[places + 1] = rows.starts[1:] - rows.starts[:-1]
         vectors[:, places] = problems.weights[order], own[order], itself[order]
         rows, (weights, own, itself) = rows._replace(starts=np.cumsum(lengths)), vectors
-        threads = min(self.resolved.threads, len(small.numbers))
-        used = small.before + threads * small.crossing
+        squares = np.concatenate([[0], np.cumsum(widths**2)])
         self.rows = PairRows(
             kernel,
             starts,
             counts,
-            small.pairs,
+            pairs,
             weights,
             table(rows, own, dense=dense),
             itself,
-            np.arange(starts[-1], dtype=np.int32),
-            np.empty(used + small.lines),
-            np.array([used]),
-            np.full(starts[-1], UNKNOWN, np.int64),
+            squares[:-1],
+            np.empty(squares[-1]),
+            np.zeros(starts[-1], np.int64),
             rounding,
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
-        self.crossings = [small.before + k * small.crossing for k in range(threads)]
-        self.penalties, shape = np.array([each.C for each in settings]), (len(settings), len(problems))
+        largest = int(widths[pairs[numbers]].sum(axis=1).max())
+        self.scratch = [
+            Scratch(np.empty(largest**2), np.empty(largest, np.int32))
+            for _ in range(min(self.resolved.threads, len(numbers)))
+        ]
+        self.penalties, shape = (
+            np.array([each.C for each in settings]),
+            (len(settings), len(problems)),
+        )
         self.solutions = Solutions(
             np.zeros((len(settings), starts[-1], problems.K - 1)),
             np.zeros(shape),
@@ -110,63 +97,52 @@ class PairBatch:
             np.zeros(shape, np.int64),
         )
 
-    @property
-    def evaluations(self) -> int:
-        """Kernel values of rows of the same class, which are no pair's own."""
-        return int(self.rows.counts[self.codes[self.rows.known[self.places] >= 0]].sum())
-
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``, the largest first."""
         numbers = numbers[np.argsort(-self.sizes[numbers], kind="stable")]
-        claimed, fill_at = np.zeros(len(self.sizes), np.int64), fill_address(self.rows)
+        claimed, fill_at = (
+            np.zeros(len(self.sizes), np.int64),
+            fill_address(self.rows, self.scratch[0]),
+        )
+        given = self.rows, self.penalties, numbers, claimed, fill_at
 
         def work(me: int) -> None:
-            solve_pairs(
-                self.rows, self.penalties, numbers, claimed, fill_at, self.crossings[me], self.solutions
-            )
+            solve_pairs(*given, self.scratch[me], self.solutions)
 
-        together(work, min(len(self.crossings), len(numbers)))
+        together(work, min(len(self.scratch), len(numbers)))
 
-    def ranges(self, number: int) -> tuple[slice, slice, int, int]:
-        """Return the places of the rows of a pair's two classes, and the classes."""
-        (i, j), starts, counts = self.rows.pairs[number].tolist(), self.rows.starts, self.rows.counts
-        return slice(starts[i], starts[i] + counts[i]), slice(starts[j], starts[j] + counts[j]), i, j
+    def machine(self, k: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return views of the coefficients of a pair for the k-th setting, those of its two classes."""
+        (i, j), starts, lines = (
+            self.rows.pairs[number],
+            self.rows.starts,
+            self.solutions.coefficients[k],
+        )
+        plus, minus = (slice(starts[c], starts[c] + self.rows.counts[c]) for c in (i, j))
+        return lines[plus, j - 1], lines[minus, i]
 
     def results(self, k: int, numbers: Sequence[int], status: Status) -> dict[int, BinaryResult]:
         """Return the results of pairs for the k-th setting, of this status where a certificate does not hold."""
-        found, nowhere, of = {}, self.order[:0], self.solutions
+        found: dict[int, BinaryResult] = {}
+        nowhere, of = self.order[:0], self.solutions
+        # kernel values of rows of the same class, which are no pair's own
+        shared = 0 if k else int(self.rows.counts[self.codes] @ self.rows.known[self.places])
         every = [each[k].tolist() for each in (of.certificates, of.steps, of.evaluations)]
         for number in numbers:
             (R, gap, primal, dual, rounding), steps, evaluations = (each[number] for each in every)
             goal = self.rows.constant + self.rows.slope * R
             outcome = certify.proven(R, gap, primal, dual, goal=goal, measured=gap + rounding)
             ended = Status.CONVERGED if outcome.within else status
-            counters, end = (Counters(steps, steps, evaluations), certify.Certified(outcome, None))
+            counters = Counters(steps, steps, evaluations + (0 if found else shared))
+            end = certify.Certified(outcome, None)
             found[number] = BinaryResult(number, nowhere, ended, counters, 0, 0.0, end, "swap-2o")
         return found
 
-    def forget(self, k: int, number: int) -> None:
-        """Leave no machine of a pair for the k-th setting."""
-        plus, minus, i, j = self.ranges(number)
-        lines = self.solutions.coefficients[k]
-        lines[plus, j - 1] = lines[minus, i] = self.solutions.biases[k, number] = 0.0
-
-    def start(self, k: int, number: int) -> SimplexStart | None:
+    def start(self, k: int, number: int) -> WarmStart | None:
         """Return where a pair's run of its own starts."""
-        plus, minus, i, j = self.ranges(number)
-        lines = self.solutions.coefficients[k]
-        signed = np.concatenate([lines[plus, j - 1], lines[minus, i]])
-        total = float(np.abs(signed).sum())
-        if not (np.isfinite(total) and total > 0.0):
-            return None
-        where, kernel = np.r_[plus, minus], self.rows.kernel
-        y = np.where(np.arange(len(signed)) < plus.stop - plus.start, 1.0, -1.0)
-        weights, ridge = (np.abs(signed) / total, 1.0 / (self.penalties[k] * self.rows.weights[where]))
-        at = y, weights[:, None], ridge[:, None]
-        q = gradients(kernel, RowSource(some_rows(self.rows.table.rows, where)), *at, self.resolved.threads)[
-            :, 0
-        ]
-        return SimplexStart(weights, kernel, q, ridge, newton=True)
+        weights = np.abs(np.concatenate(self.machine(k, number)))
+        total = float(weights.sum())
+        return WarmStart(weights / total) if np.isfinite(total) and total > 0.0 else None
 
 
 def solve_at_once(
@@ -181,9 +157,12 @@ def solve_at_once(
     not all pairs are small. The seconds are shared out by the steps of each. An interrupt leaves nothing of
     several.
     """
-    X, resolved, several = problems.rows, settings[0], len(settings) > 1
-    small = _small(X.shape[0], problems, settings)
-    if small is None:
+    resolved, several, small = (
+        settings[0],
+        len(settings) > 1,
+        _small(problems, settings),
+    )
+    if not len(small):
         return None
     clock = Clock()
     with clock.running():
@@ -192,7 +171,7 @@ def solve_at_once(
         if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
         batch = PairBatch(problems, small, settings, own, itself)
-    begun, interrupted = _solve_in_shares(batch, small.numbers, several, watch, clock)
+    begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)
     over = interrupted or (resolved.time_limit is not None and clock.seconds >= resolved.time_limit)
     status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
     columns: ColumnStore | None = {} if several else None  # of the runs of their own
@@ -214,9 +193,11 @@ def solve_at_once(
         for part in more.parts:
             if part.number in parts:
                 part.counters = part.counters.plus(parts[part.number].counters)
-                batch.forget(k, part.number)
+                for coefficients in batch.machine(k, part.number):
+                    coefficients[:] = 0.0
+                batch.solutions.biases[k, part.number] = 0.0
             parts[part.number] = part
-        coefficients = np.zeros((X.shape[0], problems.K - 1))
+        coefficients = np.zeros((len(problems.codes), problems.K - 1))
         coefficients[batch.order] = batch.solutions.coefficients[k, batch.places]
         found.append(
             Solved(
@@ -226,14 +207,17 @@ def solve_at_once(
                 coefficients=coefficients,
                 biases=batch.solutions.biases[k],
                 compile_seconds=more.compile_seconds + (0.0 if k else clock.compiling),
-                counters=Counters(kernel_evaluations=0 if k else batch.evaluations),
             )
         )
     return found
 
 
 def _solve_in_shares(
-    batch: PairBatch, small: np.ndarray, several: bool, watch: Watch | None, clock: Clock
+    batch: PairBatch,
+    small: np.ndarray,
+    several: bool,
+    watch: Watch | None,
+    clock: Clock,
 ) -> tuple[np.ndarray, bool]:
     """Solve the pairs ``small``, some between two looks at the clock; return those solved, and whether interrupted."""
     resolved, begun = batch.resolved, small[:0]
@@ -246,7 +230,18 @@ def _solve_in_shares(
             if watch is not None:
                 done, steps = len(begun), int(batch.solutions.steps.sum())
                 seconds, nan = clock.seconds, float("nan")
-                watch(Progress(done, len(batch.sizes), seconds, steps, nan, nan, resolved.tolerance, 0))
+                watch(
+                    Progress(
+                        done,
+                        len(batch.sizes),
+                        seconds,
+                        steps,
+                        nan,
+                        nan,
+                        resolved.tolerance,
+                        0,
+                    )
+                )
             if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
                 break
     except KeyboardInterrupt:
@@ -278,9 +273,9 @@ def _by_runs(
     return more
 
 
-def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> Small | None:
-    """Return the pairs that are small; None where none is, or where more is asked than is known here."""
-    resolved, several = settings[0], len(settings) > 1
+def _small(problems: Subproblems, settings: Sequence[Resolved]) -> np.ndarray:
+    """Return the numbers of the pairs that are small; none where more is asked than is known here."""
+    resolved, several, nothing = settings[0], len(settings) > 1, np.empty(0, np.int64)
     if (
         not problems.in_pairs
         or resolved.stop == "meb"  # its goal is in parts of the largest K~_ii of each pair
@@ -289,14 +284,18 @@ def _small(m: int, problems: Subproblems, settings: Sequence[Resolved]) -> Small
         or not resolved.final_gap
         or (several and resolved.time_limit is not None)
     ):
-        return None
+        return nothing
     numbers = np.flatnonzero(problems.sizes < resolved.rule.fewest)
     if not len(numbers) or (several and len(numbers) < len(problems)):
-        return None
+        return nothing
+    pairs, _, widths = _layout(problems, numbers)
+    columns = resolved.threads * int(widths[pairs[numbers]].sum(axis=1).max()) ** 2
+    held = columns + int((widths**2).sum()) + len(settings) * len(problems.codes) * problems.K
+    return numbers if 8 * held <= resolved.cache_bytes else nothing
+
+
+def _layout(problems: Subproblems, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the classes of all pairs, and of each class its rows in the pairs ``numbers`` and places of `PairRows`."""
     pairs, counts = np.array(problems.classes), np.zeros(problems.K, np.int64)
     counts[pairs[numbers]] = np.bincount(problems.codes, minlength=problems.K)[pairs[numbers]]
-    widths = -(-counts // HEIGHT) * HEIGHT
-    before, crossing = int(widths.max()), 2 * int(widths[pairs[numbers]].prod(axis=1).max())
-    small = Small(numbers, pairs, counts, widths, before, crossing, int((widths**2).sum()))
-    held = before + resolved.threads * crossing + small.lines + len(settings) * m * problems.K
-    return small if 8 * held <= resolved.cache_bytes else None
+    return pairs, counts, -(-counts // HEIGHT) * HEIGHT

@@ -37,8 +37,8 @@ from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, on_simplex, outcome_of
 from fwsvm.solvers.frank_wolfe.state import largest_gap
-from fwsvm.solvers.registry import FAMILIES, METHODS, method, register
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.registry import FAMILIES, METHODS, register
+from fwsvm.solvers.resolve import Resolved, with_method
 from fwsvm.solvers.solver import Counters, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_SPARE,
@@ -276,18 +276,12 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:
     rule.check()
-    settings = inner_settings(rule, resolved)
+    settings = with_method(resolved, rule.inner)
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):
         if isinstance(problem.X, RowSource):
             problem = problem._replace(X=problem.X.take(np.arange(len(problem.y))))
         return settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return ChunkRun(problem, settings, warm_start, columns)
-
-
-def inner_settings(rule: Any, resolved: Resolved) -> Resolved:
-    """Return the settings of the method that solves on chunks."""
-    chosen = method(rule.inner)
-    return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
 FAMILIES["chunking"] = on_simplex("chunking", _start)
