@@ -17,6 +17,7 @@ from fwsvm.numerics.simd import broadcast, load, muladd, store, takes_two_regist
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
 MOST = 64  # rows of the left-hand block
+_PLACES = HEIGHT * np.arange(MOST)  # of their values with a tile
 
 
 class DenseTiles(NamedTuple):
@@ -152,26 +153,25 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
 
     Sums of 64 values are kept in the precision of the rows, sums of these in float64.
     """
-    dtype, places = tiles.own.dtype, HEIGHT * np.arange(MOST)
+    dtype = tiles.own.dtype
     left, own_left, values = (
         np.empty(MOST * tiles.features, dtype),
         np.empty(MOST, dtype),
         np.empty(MOST * HEIGHT, dtype),
     )
     part, totals, zero = (
-        np.zeros((out.shape[0], MOST), dtype),
+        np.empty((out.shape[0], MOST), dtype),
         np.empty(HEIGHT, dtype),
         broadcast(dtype.type(0)),
     )
     for at in range(0, which.size, MOST):
         wanted = which[at : at + MOST]
         count = _pack(sources, wanted, left, own_left)
-        part[:, :] = 0
         for o in range(out.shape[0]):
-            for c in range(wanted.size):
-                part[o, c] = weights[at + c, o]
+            for c in range(MOST):
+                part[o, c] = weights[at + c, o] if c < wanted.size else 0.0
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, tile, left, own_left, count, values, places, 0)
+            _meet(kernel, tiles, tile, left, own_left, count, values, _PLACES, 0)
             row = tile * HEIGHT
             for o in range(out.shape[0]):
                 a = b = c = d = zero  # four sums: each addition waits for the one before
