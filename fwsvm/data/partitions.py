@@ -10,12 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
-import numpy as np
-from scipy.sparse import csr_array
-
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.data.formats.svmlight import NoRowsError
 from fwsvm.data.formats.text_files import (
     BYTE_ORDER_MARK,
     COMPRESSIONS,
@@ -132,8 +128,6 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
         )
     try:
         table, notices = svmlight.parse(path, data, zero_based=partition.zero_based, unlabelled=unlabelled)
-    except NoRowsError:
-        table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
     except FormatError as error:
         with _opened(path) as source:
             steps = range(0, start, COUNTED)

@@ -19,31 +19,24 @@ from scipy.sparse import csr_array
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_parser import (
     INDEX_DIGITS,
-    LONG_LABEL,
     MAX_FEATURES,
-    UNLABELLED,
     RowBuffers,
     parse_rows,
 )
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_files import FormatError, lines_of, open_text
-from fwsvm.data.labels import Labels, number, of_names
+from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, lines_of, open_text
+from fwsvm.data.labels import number, of_names
 from fwsvm.errors import clipped
 
 __all__ = ["parse", "problems", "read", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
-ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
 TOKEN = re.compile(rb"[ \t]*([^ #\t-\r]*)")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 QUOTED = 40  # characters of a token in a message
 
 Table = tuple[LabelledRows, tuple[str, ...]]
-
-
-class NoRowsError(FormatError):
-    """A text without rows: empty lines and comments at most."""
 
 
 class Piece(NamedTuple):
@@ -53,7 +46,7 @@ class Piece(NamedTuple):
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
     shape: tuple[int, int]
-    codes: NDArray[np.int32]  # (m,), empty where rows have no labels
+    codes: NDArray[np.int32]  # (m,), -1 where rows have no labels
 
 
 class _Reader:
@@ -85,21 +78,21 @@ class _Reader:
 
     def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
         """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
-        indptr, starts, labels = np.zeros((3, 0), np.int64)
+        by_row = np.zeros((5, 0), np.int64)
         for text in lines_of(stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
             room = self.used + len(text) // 4 + 1
             if len(self._values) < room:
                 self._resize(2 * room)
-            if len(indptr) < len(text) // 2 + 2:
-                indptr, starts, labels = np.zeros((3, len(text) // 2 + 2), np.int64)
+            if by_row.shape[1] < len(text) // 2 + 2:
+                by_row = np.zeros((5, len(text) // 2 + 2), np.int64)
             values, indices = self._values[self.used :], self._indices[self.used :]
-            rows = RowBuffers(indptr, starts, labels, indices, values, values.view(np.int64))
-            stopped, m, z, width, unread, empty, queries, lines = parse_rows(
+            rows = RowBuffers(*by_row, indices, values, values.view(np.int64))
+            stopped, m, z, width, unread, empty, queries, lines, classes = parse_rows(
                 text, int(not self.zero_based), self.unlabelled, rows
             )
-            codes = self._codes(text, labels[:m], starts)
+            codes = self._codes(text, rows, m, classes)
             if stopped >= 0:
                 self._refuse(text, stopped, _entry_fault(text, stopped, zero_based=bool(self.zero_based)))
             if unread:
@@ -107,9 +100,7 @@ class _Reader:
             self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
             self.empty, self.queries = self.empty + empty, self.queries + queries
             if m:
-                yield Piece(values[:z], indices[:z], indptr[: m + 1], (m, width), codes)
-        if not self.rows:
-            raise NoRowsError(self.path, 1, "the file has no rows")
+                yield Piece(values[:z], indices[:z], rows.indptr[: m + 1], (m, width), codes)
 
     def _resize(self, entries: int) -> None:
         for array in (self._values, self._indices):
@@ -130,41 +121,23 @@ class _Reader:
             if np.isinf(values[i]):
                 self._refuse(text, at, f"value '{_shown(word)}' is too large for a double")
 
-    def _codes(
-        self, text: NDArray[np.uint8], labels: NDArray[np.int64], starts: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def _codes(self, text: NDArray[np.uint8], rows: RowBuffers, m: int, classes: int) -> NDArray[np.int32]:
         """Return the numbers of the rows' names; `FormatError` where a label is none, or only some rows have one."""
-        codes = np.zeros(len(labels), np.int32)
-        if not len(labels):
-            return codes
-        bare = labels == UNLABELLED
-        self.labelled = not bare[0] if self.labelled is None else self.labelled
-        if (bare == self.labelled).any():
-            row = int(np.argmax(bare == self.labelled))
-            lacks = "no label, but rows above have one" if bare[row] else "a label, but rows above have none"
-            self._refuse(text, int(starts[row]), f"the row has {lacks}")
-        if bare[0]:
-            return codes[:0]
-        words = np.sort(labels)  # faster than np.unique
-        words = words[np.diff(words, prepend=np.int64(-3)) != 0]
-        firsts = [int(np.argmax(labels == word)) for word in words[words >= 0]]
-        numbers = [self._number(text, starts[row]) for row in firsts]
-        codes[:] = np.array([0] * (len(words) - len(numbers)) + numbers)[np.searchsorted(words, labels)]
-        for row in np.flatnonzero(labels == LONG_LABEL).tolist():
-            codes[row] = self._number(text, starts[row])
-        return codes
-
-    def _number(self, text: NDArray[np.uint8], at: np.int64) -> int:
-        """Return the number of the label at ``text[at]``."""
-        word = _token(text, int(at))
-        name = word.decode("utf-8", "surrogateescape")
-        if name not in self.names and (wrong := _label_fault(word)):
-            self._refuse(text, int(at), wrong)
-        return self.names.setdefault(name, len(self.names))
-
-    def labels(self, codes: NDArray[np.int32], rows: int) -> Labels:
-        """Return labels of rows by the numbers of their names, NaN where rows have none."""
-        return of_names(list(self.names), codes) if self.labelled else np.full(rows, np.nan)
+        codes, numbers = rows.codes[:m], []
+        if self.labelled is None and m:
+            self.labelled = bool(codes[0] >= 0)
+        for row in np.flatnonzero((codes >= 0) != self.labelled)[:1]:
+            lacks = (
+                "no label, but rows above have one" if self.labelled else "a label, but rows above have none"
+            )
+            self._refuse(text, int(rows.starts[row]), f"the row has {lacks}")
+        for row in rows.firsts[:classes]:
+            word = _token(text, at := int(rows.starts[row]))
+            name = word.decode("utf-8", "surrogateescape")
+            if name not in self.names and (wrong := _label_fault(word)):
+                self._refuse(text, at, wrong)
+            numbers.append(self.names.setdefault(name, len(self.names)))
+        return np.array([*numbers, -1], np.int32)[codes]
 
     def notices(self) -> tuple[str, ...]:
         """Return what the user should know of how the file was read, and of what was ignored."""
@@ -178,22 +151,22 @@ class _Reader:
 
     def collect(self, stream: IO[bytes], size: int, add: Callable[[Piece], None] | None = None) -> Table:
         """Return the rows of a stream of about so many bytes, or give them to ``add``."""
-        codes, lengths = [], []
+        codes, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
         if add is None:
             self._values, self._indices = np.empty(size // 4 + 1), np.empty(size // 4 + 1, np.int32)
-        for some in self.pieces(stream):
-            codes.append(some.codes)
+        for piece in self.pieces(stream):
+            codes.append(piece.codes)
             if add:
-                add(some)
+                add(piece)
             else:
-                self.used += len(some.data)
-                lengths.append(np.diff(some.indptr))
+                self.used += len(piece.data)
+                lengths.append(np.diff(piece.indptr))
         X = csr_array((self.rows, self.width), dtype=np.float64)
         if add is None:
             self._resize(self.used)
-            ends = np.cumsum(np.concatenate(lengths), dtype=np.int64)
-            X = canonical_csr(self._values, self._indices, np.concatenate([[0], ends]), self.width)
-        labels = self.labels(np.concatenate(codes), self.rows)
+            X = canonical_csr(self._values, self._indices, np.cumsum(np.concatenate(lengths)), self.width)
+        found = np.concatenate(codes)
+        labels = of_names([*self.names], found) if self.labelled else np.full(self.rows, np.nan)
         return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
 
 
@@ -236,7 +209,10 @@ def read(
     """
     with open_text(path := Path(path), member) as stream:
         reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
-        return reader.collect(stream, path.stat().st_size, add)
+        table, notices = reader.collect(stream, path.stat().st_size, add)
+    if not reader.rows:
+        raise FormatError(path, 1, "the file has no rows")
+    return table, notices
 
 
 def parse(
@@ -261,10 +237,8 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
             while is_wrong:  # without the lines that were refused
                 is_wrong = False
                 try:
-                    parse(path, b"\n".join(lines), zero_based=zero_based, lines=before)
-                    empty = False
-                except NoRowsError:
-                    pass
+                    rows = parse(path, b"\n".join(lines), zero_based=zero_based, lines=before)[0].rows
+                    empty = empty and not rows
                 except FormatError as error:
                     yield error.line, error.why
                     is_wrong, empty, lines[error.line - before - 1] = True, False, b"#"
@@ -275,9 +249,9 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
 
 def looks_zero_based(head: bytes) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    text = np.frombuffer(head, np.uint8)  # in which a zero is seen sooner than by the expression
+    text = np.frombuffer(b"\n" + head, np.uint8)  # faster than an expression
     zeros = (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
-    return bool(zeros.any() or head[:1] in b"#0") and ZERO_BASED.search(head) is not None
+    return bool(zeros.any()) or b"# Column indices are zero-based" in head[:HEAD_BYTES]
 
 
 def _token(text: NDArray[np.uint8], at: int) -> bytes:

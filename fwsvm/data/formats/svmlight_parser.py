@@ -1,7 +1,7 @@
 """One compiled pass over the text of a LIBSVM file: no Python object for a line, a token or a number.
 
-The text ends in a newline, which ends every token, so no loop checks for its end. Labels become numbers of words,
-whose text the caller looks at once each.
+The text ends in a newline, which ends every token, so no loop checks for its end. Labels become numbers, and the
+caller looks at each one's text once.
 Parsing stops at the first invalid entry; `fwsvm.data.formats.svmlight` makes the message.
 """
 
@@ -16,9 +16,8 @@ from fwsvm.numerics.compile import njit
 
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r #+-.:e"
-UNLABELLED, LONG_LABEL = -1, -2  # in place of a label's bytes; a long one costs a microsecond a row
 
-U0, U1, U2, U3, U7, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 7, 8, 9, 10))
+U0, U1, U2, U3, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9, 10))
 ZERO = np.uint64(ord("0"))
 INDEX_DIGITS, MANTISSA_DIGITS = 18, np.uint64(19)  # without overflow of an int64 and a uint64
 EXACT_MANTISSA, EXACT_POWER, MAX_POWER = np.uint64(1 << 53), 22, 64  # 10^22 is a double
@@ -36,7 +35,9 @@ class RowBuffers(NamedTuple):
 
     indptr: np.ndarray  # (m + 1,) int64, the first is 0
     starts: np.ndarray  # (m,) int64, where the row starts in the text
-    labels: np.ndarray  # (m,) int64, up to seven bytes of text as a number, `LONG_LABEL` or `UNLABELLED`
+    codes: np.ndarray  # (m,) int64, the place of the row's label in the next two, -1 of a row without
+    words: np.ndarray  # (m,) int64, the last bytes of each label
+    firsts: np.ndarray  # (m,) int64, the first row that has it
     indices: np.ndarray  # (z,) int32, from 0
     values: np.ndarray  # (z,) float64
     bits: np.ndarray  # (z,) int64, the same memory
@@ -45,7 +46,7 @@ class RowBuffers(NamedTuple):
 @njit(each_step=True, inner=False)
 def parse_rows(
     text: NDArray[np.uint8], first_index: int, unlabelled: bool, rows: RowBuffers
-) -> tuple[int, int, int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int, int, int]:
     """Parse all rows of a text.
 
     Parameters
@@ -68,15 +69,17 @@ def parse_rows(
         Values that only Python's ``float`` can tell: NaN with the place of the number as payload.
     empty, queries, lines : int
         Empty lines and ``qid:`` tokens that were skipped, and all lines read.
+    classes : int
+        Different labels.
     """
     pos, end = U0, np.uint64(len(text))
-    m = int(np.int64(0))  # for a literal 0 numba compiles a version of `_parse_label` of its own
+    m = classes = int(np.int64(0))  # for a literal 0 numba compiles a version of `_parse_label` of its own
     z, width, unread, empty, queries, lines = 0, 0, 0, 0, 0, 0
     stopped = int(np.int64(-1))
     while pos < end and stopped < 0:
         pos = _skip_blanks(text, pos)
         if text[pos] != NEWLINE and text[pos] != HASH:
-            pos = _parse_label(text, pos, unlabelled, m, rows)
+            pos, classes = _parse_label(text, pos, unlabelled, m, classes, rows)
             least = np.uint64(first_index)
             while True:
                 pos = _skip_blanks(text, pos)
@@ -115,7 +118,7 @@ def parse_rows(
             pos += U1
         pos += U1
         lines += 1
-    return stopped, m, z, width, unread, empty, queries, lines
+    return stopped, m, z, width, unread, empty, queries, lines, classes
 
 
 @njit(each_step=True)
@@ -149,20 +152,37 @@ def _is_query(text: NDArray[np.uint8], pos: np.uint64) -> bool:
 
 @njit(each_step=True)
 def _parse_label(
-    text: NDArray[np.uint8], pos: np.uint64, unlabelled: bool, m: int, rows: RowBuffers
-) -> np.uint64:
-    """Store start and label of row m; return the position after the label."""
+    text: NDArray[np.uint8], pos: np.uint64, unlabelled: bool, m: int, classes: int, rows: RowBuffers
+) -> tuple[np.uint64, int]:
+    """Store start and label of row m; return the position after the label, and the number of different labels."""
     at, word, is_entry = pos, U0, False
     while not _ends_token(text[pos]):
         word = word << U8 | np.uint64(text[pos])
         is_entry |= text[pos] == COLON
         pos += U1
     rows.starts[m] = np.int64(at)
+    rows.codes[m] = -1
     if is_entry and unlabelled:
-        rows.labels[m] = UNLABELLED
-        return at
-    rows.labels[m] = np.int64(word) if pos - at <= U7 else LONG_LABEL
-    return pos
+        return at, classes
+    code = 0
+    while code < classes and not (
+        rows.words[code] == np.int64(word) and _is_same(text, at, np.uint64(rows.starts[rows.firsts[code]]))
+    ):
+        code += 1
+    if code == classes:
+        rows.words[code], rows.firsts[code] = np.int64(word), m
+        classes += 1
+    rows.codes[m] = code
+    return pos, classes
+
+
+@njit(each_step=True)
+def _is_same(text: NDArray[np.uint8], one: np.uint64, other: np.uint64) -> bool:
+    """Return whether the same token stands at two positions."""
+    while text[one] == text[other] and not _ends_token(text[one]):
+        one += U1
+        other += U1
+    return _ends_token(text[one]) and _ends_token(text[other])
 
 
 @njit(each_step=True)
