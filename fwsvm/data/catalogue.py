@@ -70,6 +70,7 @@ def load(
             notices += more
             digests.append(f"{sha256} {file.member}".strip())
             tables.append(widened(table, entry.features, path)[0])
+            base = table.zero_based
         if tables:
             parts[role] = grouped(splits.join(tables), chosen.grouping, entry.name)
             recipe[role] = digests
@@ -81,7 +82,6 @@ def load(
     classes = labels.classes((whole if entry.split else parts["train"]).labels)
     if len(classes) != entry.classes:
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
-    base = loader.get("zero_based", False) if loader["format"] == "svmlight" else None
     said = f"The test rows of {entry.name} are not available, so there is no test accuracy."
     data = Dataset(
         *(entry.name, parts["train"], parts.get("test"), classes, "", chosen.name, how),

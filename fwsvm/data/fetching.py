@@ -66,8 +66,8 @@ def obtain(
             return Obtained(source, notices, lacking if train_only else "", trusted)
     except OSError as error:
         raise DataError(
-            f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}; free some space, or set "
-            "FWSVM_CACHE to a folder on another disk"
+            f"{error.filename2 or error.filename or data_folder()}: cannot be written: {error.strerror or error}; free "
+            "some space, or set FWSVM_CACHE to a folder on another disk"
         ) from None
     raise UnobtainableError(f"{entry.name} is not available{search.remedy()}")
 
@@ -155,13 +155,14 @@ class Search:
         found = len(classes(grouped(table, source.grouping, entry.name).labels))
         is_svmlight = source.loader["format"] == "svmlight"
         published = set() if entry.split else {s.m if is_train else s.t for s in entry.published} - {None}
-        fits = table.features == entry.features or (is_svmlight and table.features < entry.features)
-        fits = fits and (found == entry.classes or (found < entry.classes and not is_train))
-        if not (self.accept or (fits and table.rows in (published or {table.rows}))):
+        features, least = entry.features, entry.classes if is_train else 1
+        fits = table.features in range(1 if is_svmlight else features, features + 1)
+        fits = fits and least <= found <= entry.classes and table.rows in (published or {table.rows})
+        if not (self.accept or fits):
             rows = f"{' or '.join(map(str, published))} rows, " if published else ""
             raise DataError(
                 f"{file.file} has {table.rows} rows, {table.features} features and {found} classes, and should have "
-                f"{rows}{entry.features} features and {entry.classes} classes"
+                f"{rows}{features} features and {entry.classes} classes"
             )
         facts = {"bytes": path.stat().st_size, "sha256": sha256, "rows": table.rows}
         facts |= {"verified": True} if place in file.urls else {}

@@ -23,6 +23,7 @@ from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.labels import Labels
 from fwsvm.errors import DataError, UsageError, counted
+from fwsvm.files.folders import require_file
 
 BLOCK_VALUES = 1 << 22  # numbers held densely at a time
 
@@ -55,15 +56,14 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
 
 
 def read_ranges(path: Path) -> scaling.Ranges:
-    """Read a range file; `DataError` where it cannot be read or is none."""
+    """Read a range file; `DataError` where it is none."""
+    require_file(path)
     try:
         mark, *words = path.read_text("utf-8").split() or [""]
         lower, upper, *numbers = map(float, words)
         places, minima, maxima = np.array(numbers).reshape(-1, 3).T
         fits = (np.diff(places, prepend=0) > 0).all() and (places % 1 == 0).all() and (minima < maxima).all()
         fits = fits and places.max(initial=1) <= MAX_FEATURES and mark == "x"
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError:
         fits = False
     if not fits:

@@ -138,12 +138,8 @@ class DataSource(Record, frozen=True, kw_only=True):
 
     def path(self, file: RawFile) -> Path:
         """Return the path of a verified file: in the package that ships it, or in the cache."""
-        return (Path(self.home) if file.shipped else self.folder) / file.file
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its files in the cache."""
-        return data_folder() / self.owner / self.name
+        home = Path(self.home) if file.shipped else data_folder() / self.owner / self.name
+        return home / file.file
 
 
 class Split(Record, frozen=True):
@@ -209,9 +205,7 @@ class Lock(Record, frozen=True, kw_only=True):
 
     def find(self, name: str) -> Entry | None:
         """Return the entry whose name or alias is ``name``, or None."""
-        if name in self.entries:
-            return self.entries[name]
-        return next((entry for entry in self.entries.values() if name in entry.also), None)
+        return next((entry for entry in self.entries.values() if name in (entry.name, *entry.also)), None)
 
 
 class LockText(Record, frozen=True, kw_only=True):
@@ -288,28 +282,28 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
     A pin of a file that is in no lock is ignored.
     """
-    paths = {name: path for path, text in texts.items() for name in text.datasets}
-    records = {name: texts[path].datasets[name] for name, path in paths.items()}
+    records = {name: record for text in texts.values() for name, record in text.datasets.items()}
     pins = {address: facts for text in texts.values() for address, facts in text.pins.items()}
-    yours = {}
-    if overlay := texts.get(overlay_path()):
-        for address, pin in overlay.pins.items():
-            yours[address.split("/")[0]] = FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
-        yours |= dict.fromkeys(overlay.datasets, "added")
+    overlay = texts.get(overlay_path(), LockText())
+    yours = {
+        address.split("/")[0]: FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
+        for address, pin in overlay.pins.items()
+    }
     return Lock(
-        entries={name: _entry(name, records, pins, path) for name, path in paths.items()},
+        entries={
+            name: _entry(name, records, pins, path) for path, text in texts.items() for name in text.datasets
+        },
         evidence={grade: said for text in texts.values() for grade, said in text.evidence.items()},
-        overlay=yours,
+        overlay=yours | dict.fromkeys(overlay.datasets, "added"),
     )
 
 
 def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
     where, record = f"{path}: datasets.{name}", dict(records[name])
-    sources, owner = record.pop("sources", None), record.pop("sources_of", name)
-    if owner != name:
-        sources = records.get(owner, {}).get("sources")
-    shared: dict[str, Any] = {"owner": owner, "home": str(SHIPPED if path == lock_path() else path.parent)}
-    shared |= {"grouping": record.pop("grouping")} if "grouping" in record else {}
+    own, owner = record.pop("sources", None), record.pop("sources_of", name)
+    sources = own if owner == name else records.get(owner, {}).get("sources")
+    home = str(SHIPPED if path == lock_path() else path.parent)
+    shared = {"owner": owner, "home": home, "grouping": record.pop("grouping", None)}
     found = []
     for key, source in converted(sources, Raw, f"{where}.sources").items():
         at, facts = f"{where}.sources.{key}", {**shared, **source, "name": key}

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data.dataset import LabelledRows, canonical_csr
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, WriteError
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.compile import READING, package_digest
 
@@ -55,8 +55,11 @@ class CopyWriter:
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
         self.kinds[name] = np.dtype(dtype).str
-        with (self.folder / name).open("ab") as file:
-            np.ascontiguousarray(array, dtype).tofile(file)
+        try:
+            with (self.folder / name).open("ab") as file:
+                file.write(np.ascontiguousarray(array, dtype).data)
+        except OSError as error:  # a file is being read, whose errors are others
+            raise WriteError(error.strerror or str(error)) from None
 
     def finish(self, table: LabelledRows, notices: tuple[str, ...]) -> None:
         """Complete the arrays, and write what they are."""
@@ -92,7 +95,7 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
 
     Raises
     ------
-    OSError
+    WriteError
         The copy cannot be written: a full disk, a cache that is only to be read.
     """
     key = json.dumps([source, dict(options), reader_version()], sort_keys=True)
@@ -100,20 +103,19 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
     if (kept := _load(place)) is not None:
         return kept
     building = parsed_folder() / f"{BUILDING}{secrets.token_hex(8)}"
-    building.mkdir(
-        parents=True
-    )  # who may read it is what the umask says, where tempfile's folders are of one user
-    writer = CopyWriter(building)
     try:
+        building.mkdir(parents=True)  # the umask says who may read it; tempfile's folders are of one user
+        writer = CopyWriter(building)
         writer.finish(*read(writer))
-        if _load(place) is None:  # else another process was first
-            shutil.rmtree(place, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                building.rename(place)
+        shutil.rmtree(place, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process may be first
+            building.rename(place)
+    except OSError as error:
+        raise WriteError(error.strerror or str(error)) from None
     finally:
         shutil.rmtree(building, ignore_errors=True)
     if (made := _load(place)) is None:
-        raise OSError(f"the copy {place} cannot be read")
+        raise WriteError(f"the copy {place} cannot be read")
     return made
 
 
@@ -164,9 +166,9 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
 
     try:
         found, _ = load_or_make(fingerprint, {"scaled": ranges.text(), "part": part}, write)
-    except OSError as error:
+    except WriteError as error:
         raise DataError(
-            f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: "
-            f"{error.strerror or error}; make room there, or let FWSVM_CACHE name a folder on another disk"
+            f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: {error}; make room there, "
+            "or let FWSVM_CACHE name a folder on another disk"
         ) from None
     return replace(table, X=found.X, ranges=ranges)

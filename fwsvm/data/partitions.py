@@ -5,10 +5,8 @@ A range starts and ends where lines do. Which ranges there are depends on the fi
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
@@ -20,6 +18,7 @@ from fwsvm.data.formats.text_files import (
     refuse_not_text,
 )
 from fwsvm.errors import DataError
+from fwsvm.files.folders import require_file
 
 COUNTED = 1 << 24  # bytes in which lines are counted at a time
 
@@ -77,7 +76,8 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
         raise DataError(f"{path}: there is no file in this folder")
     found, seen = [], False
     for file in files:
-        with _opened(file) as source:
+        require_file(file)
+        with file.open("rb") as source:
             head = source.read(max(LEAST, HEAD_BYTES))
             if head.startswith(tuple(COMPRESSIONS)):
                 raise DataError(f"{file} is compressed, so no part of it can be read by itself; unpack it")
@@ -96,17 +96,6 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
     return [each._replace(zero_based=seen if zero_based is None else zero_based) for each in found]
 
 
-@contextmanager
-def _opened(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file; `DataError` where it cannot be read."""
-    try:
-        with Path(path).open("rb") as source:
-            yield source
-    except OSError as error:
-        said = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        raise DataError(f"{path}: {said}") from None
-
-
 def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
     """Read a partition; it may have no rows, which are then of no feature.
 
@@ -116,8 +105,9 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
         The file has another size than when it was cut, cannot be read, or breaks the format: file, line and token are
         named.
     """
-    path, start, stop = partition.path, partition.start, partition.stop
-    with _opened(path) as source:
+    path, start, stop = Path(partition.path), partition.start, partition.stop
+    require_file(path)
+    with path.open("rb") as source:
         size = os.fstat(source.fileno()).st_size
         source.seek(start)
         data = source.read(stop - start)
@@ -129,7 +119,7 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
     try:
         table, notices = svmlight.parse(path, data, zero_based=partition.zero_based, unlabelled=unlabelled)
     except FormatError as error:
-        with _opened(path) as source:
+        with path.open("rb") as source:
             steps = range(0, start, COUNTED)
             before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
         raise FormatError(path, error.line + before, error.why) from None

@@ -17,9 +17,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
 from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr
 from fwsvm.errors import DataError, UsageError, nearest
@@ -245,22 +245,18 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
 def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
     """Return all rows of a part; `DataError` if they do not fit in the available memory."""
     rows, kind = made.rows if part == TRAIN else made.test, KINDS[made.kind]
-    row = ROW + (2 * ENTRY * kind.stored or 8 * made.features)  # of sparse rows parts and the whole
+    row = ROW + 2 * (ENTRY * kind.stored or 8 * made.features)  # parts and the whole
     require(rows * row + 64 * made.features, made.name, "ask for fewer rows or features", DataError)
     draw = kind.population(made.features, np.random.default_rng([made.seed, 0]))
-    labels, dense, parts = np.empty(rows), np.empty((0 if kind.stored else rows, made.features)), []
+    parts, labels = [], []
     for cell, first in enumerate(range(0, rows, CELL)):
         X, drawn = draw(CELL, made.noise, np.random.default_rng([made.seed, part, cell]))
-        count = min(CELL, rows - first)
-        labels[first : first + count] = drawn[:count]
-        if isinstance(X, np.ndarray):
-            dense[first : first + count] = X[:count]
-        else:
-            parts.append(X[:count])
-    if not parts:
-        return LabelledRows(dense, labels)
-    whole = csr_array(vstack(parts, format="csr"))
-    return LabelledRows(canonical_csr(whole.data, whole.indices, whole.indptr, made.features), labels)
+        parts.append(X[: rows - first])
+        labels.append(drawn[: rows - first])
+    X = stacked(parts)
+    if isinstance(X, csr_array):
+        X = canonical_csr(X.data, X.indices, X.indptr, made.features)
+    return LabelledRows(X, np.concatenate(labels))
 
 
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:

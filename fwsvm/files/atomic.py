@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,7 @@ from typing import IO, Any
 
 from fwsvm.errors import FwsvmError, WriteError
 
-#: Names of the files that this process has open: stdout and stderr, or any by its number.
-OPEN_FILE = re.compile(r"/dev/std(out|err)|(?:/dev|/proc/self)/fd/([0-9]{1,9})")
+STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}  # what this process has open under these names
 
 
 @contextlib.contextmanager
@@ -33,7 +31,9 @@ def replacing(
     kind = "b" if binary else ""
     try:
         if is_written_in_place(path):
-            with _in_place(path, f"w{kind}", form) as stream:
+            # what others write to as well is appended to, or goes on where it is
+            target = os.dup(STANDARD[str(path)]) if str(path) in STANDARD else path
+            with open(target, f"a{kind}", **form) as stream:  # noqa: PTH123  (also of a number)
                 yield stream
             return
         part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
@@ -57,15 +57,6 @@ def is_written_in_place(path: str | Path) -> bool:
     """
     path = Path(path)
     return path.absolute().parts[1:2] in {("dev",), ("proc",)} or (path.exists() and not path.is_file())
-
-
-def _in_place(path: Path, mode: str, form: dict[str, Any]) -> IO[Any]:
-    """Open what has a path's name; what this process has open goes on where it is, also after ``>> file``."""
-    known = OPEN_FILE.fullmatch(str(path.absolute()))
-    if known is None:
-        return path.open(mode, **form)
-    name, number = known.groups()
-    return os.fdopen(os.dup(int(number or {"out": 1, "err": 2}[name])), mode, **form)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -50,10 +50,7 @@ def require_file(path: Path) -> None:
 
 
 def file_digest(path: Path, kind: str = "sha256") -> str:
-    """Return a digest (hex) of a file, of a kind that hashlib knows; `DataError` where it cannot be read."""
+    """Return a digest (hex) of a file, of a kind that hashlib knows."""
     require_file(path)
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, kind).hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest()

@@ -1,6 +1,7 @@
 """Parsed copies of files: the same rows, made again where they are missing, damaged or of other bytes."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,23 @@ def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: P
     table, _, notices = formats.read(path, loader_of(path))
     assert table.rows == 60
     assert "no parsed copy was kept" in notices[-1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no RLIMIT_FSIZE")
+def test_a_full_disk_costs_only_time(cache: Path, tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "rows"
+    path.write_text(FILES["numbers.svm"])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
+    try:
+        table, _, notices = formats.read(path, loader_of(path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert table.rows == 60
+    assert "no parsed copy was kept" in notices[-1]
+    assert not [*(cache / "parsed").iterdir()]
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(

@@ -81,7 +81,7 @@ def test_categories_stand_in_their_column_s_place(read):
 def test_categories_as_given(read):
     table = read("tcp,0,A\nudp,1,B\n", categorical={0: ["icmp", "udp", "tcp"], 1: [0, 1]})
     assert table.X.toarray().tolist() == [[0, 0, 1, 1, 0], [0, 1, 0, 0, 1]]
-    with pytest.raises(DataError, match=r"data: column 1: unknown value 'sctp'"):
+    with pytest.raises(DataError, match=r"data:3: column 1 \(protocol\): unknown value 'sctp'"):
         read("protocol,y\ntcp,A\nsctp,B\n", header=True, categorical={"protocol": ["tcp", "udp"]})
 
 

@@ -9,7 +9,7 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import npy, svmlight, tables
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, WriteError
 from fwsvm.files.folders import file_digest, parsed_folder
 
 READERS: dict[str, Callable[..., Parsed]] = {
@@ -98,9 +98,9 @@ def read(
         return table, sha256, notices
     try:
         table, notices = parsed_copies.load_or_make(sha256, {**loader, "member": member}, parsed)
-    except OSError as error:
+    except WriteError as error:
         table, notices = parsed(None)
-        notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}")
+        notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error}")
     return table, sha256, notices
 
 

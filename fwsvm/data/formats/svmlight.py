@@ -78,7 +78,7 @@ class _Reader:
 
     def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
         """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
-        by_row = np.zeros((5, 0), np.int64)
+        by_row = np.zeros((4, 0), np.int64)
         for text in lines_of(stream):
             if self.zero_based is None:
                 self.zero_based = looks_zero_based(text.tobytes())
@@ -86,9 +86,9 @@ class _Reader:
             if len(self._values) < room:
                 self._resize(2 * room)
             if by_row.shape[1] < len(text) // 2 + 2:
-                by_row = np.zeros((5, len(text) // 2 + 2), np.int64)
+                by_row = np.zeros((4, len(text) // 2 + 2), np.int64)
             values, indices = self._values[self.used :], self._indices[self.used :]
-            rows = RowBuffers(*by_row, indices, values, values.view(np.int64))
+            rows = RowBuffers._make([*by_row, indices, values, values.view(np.int64)])
             stopped, m, z, width, unread, empty, queries, lines, classes = parse_rows(
                 text, int(not self.zero_based), self.unlabelled, rows
             )
@@ -228,22 +228,23 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
 
     Where ``zero_based`` is None, the first piece says whether indices count from 0.
     """
-    empty, before = True, 0
+    found, before = False, 0
     with open_text(path) as stream:
-        for text in lines_of(stream):
-            lines = text.tobytes().split(b"\n")
-            zero_based = looks_zero_based(text.tobytes()) if zero_based is None else zero_based
-            is_wrong = True
-            while is_wrong:  # without the lines that were refused
-                is_wrong = False
+        for piece in lines_of(stream):
+            text = piece.tobytes()
+            zero_based = looks_zero_based(text) if zero_based is None else zero_based
+            lines = [text]
+            try:
+                found |= parse(path, text, zero_based=zero_based, lines=before)[0].rows > 0
+            except FormatError:
+                found, lines = True, text.split(b"\n")
+            for number, line in enumerate(lines, before):
                 try:
-                    rows = parse(path, b"\n".join(lines), zero_based=zero_based, lines=before)[0].rows
-                    empty = empty and not rows
+                    parse(path, line, zero_based=zero_based, lines=number)
                 except FormatError as error:
                     yield error.line, error.why
-                    is_wrong, empty, lines[error.line - before - 1] = True, False, b"#"
-            before += len(lines) - 1
-    if empty:
+            before += text.count(b"\n")
+    if not found:
         yield 1, "the file has no rows"
 
 

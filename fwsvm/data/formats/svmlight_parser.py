@@ -35,9 +35,8 @@ class RowBuffers(NamedTuple):
 
     indptr: np.ndarray  # (m + 1,) int64, the first is 0
     starts: np.ndarray  # (m,) int64, where the row starts in the text
-    codes: np.ndarray  # (m,) int64, the place of the row's label in the next two, -1 of a row without
-    words: np.ndarray  # (m,) int64, the last bytes of each label
-    firsts: np.ndarray  # (m,) int64, the first row that has it
+    codes: np.ndarray  # (m,) int64, the number of the row's label, -1 of a row without
+    firsts: np.ndarray  # (m,) int64, the first row that has each label
     indices: np.ndarray  # (z,) int32, from 0
     values: np.ndarray  # (z,) float64
     bits: np.ndarray  # (z,) int64, the same memory
@@ -155,9 +154,8 @@ def _parse_label(
     text: NDArray[np.uint8], pos: np.uint64, unlabelled: bool, m: int, classes: int, rows: RowBuffers
 ) -> tuple[np.uint64, int]:
     """Store start and label of row m; return the position after the label, and the number of different labels."""
-    at, word, is_entry = pos, U0, False
+    at, is_entry = pos, False
     while not _ends_token(text[pos]):
-        word = word << U8 | np.uint64(text[pos])
         is_entry |= text[pos] == COLON
         pos += U1
     rows.starts[m] = np.int64(at)
@@ -165,12 +163,10 @@ def _parse_label(
     if is_entry and unlabelled:
         return at, classes
     code = 0
-    while code < classes and not (
-        rows.words[code] == np.int64(word) and _is_same(text, at, np.uint64(rows.starts[rows.firsts[code]]))
-    ):
+    while code < classes and not _is_same(text, at, np.uint64(rows.starts[rows.firsts[code]])):
         code += 1
     if code == classes:
-        rows.words[code], rows.firsts[code] = np.int64(word), m
+        rows.firsts[code] = m
         classes += 1
     rows.codes[m] = code
     return pos, classes

@@ -133,9 +133,8 @@ def read(
     """
     import pandas as pd  # late: it takes as long to import as all else
 
-    path = Path(path)
     sep = r"\s+" if delimiter in (" ", "whitespace") else delimiter
-    table = partial(_frame, path, member, sep=sep, comment=comment or None)
+    table = partial(_frame, path := Path(path), member, sep=sep, comment=comment or None)
     first = table(header=None, nrows=1, dtype=str, encoding_errors="replace")
     names = [str(name).strip() for name in first.iloc[0]]
     width = len(names)
@@ -158,9 +157,12 @@ def read(
         """Return which fields are wrong, (m, columns)."""
         found = frame[sorted({*used, *([] if label_at is None else [label_at])})].isin(["", np.nan])
         found[numeric] = ~np.isfinite(frame[numeric].apply(pd.to_numeric, errors="coerce"))
+        for at, values in symbols.items():
+            found[at] = ~frame[at].isin(values)
         return found
 
     kinds: dict[int, Any] = dict.fromkeys(range(width), "category") | dict.fromkeys(numeric, "float64")
+    kinds |= {at: pd.CategoricalDtype(values) for at, values in symbols.items()}
     if label_at is not None:  # categories that look like numbers become numbers: 01 and 1 would be one label
         kinds[label_at] = str
     top = {"header": 0 if header else None, "names": [*kinds]}
@@ -173,20 +175,22 @@ def read(
         text = table(**top, dtype=str, encoding_errors="replace", skip_blank_lines=False)  # a row a line
         faults = wrong(text)[(text != "").any(axis=1)]
         row = int(faults.any(axis=1).idxmax())
-        why = _reason(int(faults.loc[row].idxmax()), text.loc[row], names if header else [])
-        raise FormatError(path, row + 1 + header, why)
-    if not len(frame):
+        at = int(faults.loc[row].idxmax())
+        named = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if header else "")
+        why = _reason(text.loc[row, at].strip(), is_symbol=at in symbols)
+        raise FormatError(path, row + 1 + header, named + why)
+    if not (m := len(frame)):
         raise DataError(f"{path} has no rows")
     X: Any = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
     if symbols:
         parts = [
-            _indicators(path, frame[at], symbols[at], at)
+            csr_array((np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at])))
             if at in symbols
             else csr_array(frame[[at]].to_numpy())
             for at in used
         ]
         X = csr_array(hstack(parts, format="csr"))
-    labels = np.full(len(frame), np.nan)
+    labels = np.full(m, np.nan)
     if label_at is not None:
         codes, values = pd.factorize(frame[label_at].str.strip())
         labels = of_names([*values], codes)
@@ -200,10 +204,7 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
     import pandas as pd
 
     how: dict[str, Any] = {"index_col": False, "na_filter": False, "skipinitialspace": True}
-    if pd.__version__.split(".")[:2] < [
-        "3",
-        "1",
-    ]:  # it rounds numbers otherwise; later ones deprecate the option
+    if pd.__version__ < "3.1":  # it rounds numbers otherwise; later ones deprecate the option
         how["float_precision"] = "round_trip"
     try:
         with open_text(path, member) as stream, warnings.catch_warnings():
@@ -217,23 +218,15 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
         raise DataError(f"{path}: {shortened(' '.join(str(error).split()), 200)}") from None
 
 
-def _reason(at: int, fields: Any, names: list[str]) -> str:
-    """Return what is wrong with the field at a place of a line, and what to do."""
-    column = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if names else "")
-    if not (word := fields[at].strip()):
-        return f"{column} is empty; fill it in, or leave out the row or the column"
+def _reason(word: str, *, is_symbol: bool) -> str:
+    """Return what is wrong with a field, and what to do."""
+    if not word:
+        return " is empty; fill it in, or leave out the row or the column"
+    if is_symbol:
+        return f": unknown value {shortened(word, 40)!r}"
     is_comma = "," in word and _is_number(word)
     remedy = "a point in place of the comma" if is_comma else "numbers, or leave out the row or the column"
-    return f"{column}: '{shortened(word, 40)}' is not a finite number; write {remedy}"
-
-
-def _indicators(path: Path, column: Any, values: list[str], at: int) -> csr_array:
-    """Return an indicator of each of the values, (m, values)."""
-    words = [str(word).strip() for word in column.cat.categories]
-    if unknown := next((word for word in words if word not in values), None):
-        raise DataError(f"{path}: column {at + 1}: unknown value {shortened(unknown, 40)!r}")
-    codes = np.array([values.index(word) for word in words], np.int32)[column.cat.codes]
-    return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), len(values)))
+    return f": '{shortened(word, 40)}' is not a finite number; write {remedy}"
 
 
 def read_kdd99(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple[str, ...]]:
