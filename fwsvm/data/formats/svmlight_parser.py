@@ -19,6 +19,10 @@ TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, COLON, LETTER_E = b"\t\n\r 
 
 U0, U1, U2, U3, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9, 10))
 ZERO = np.uint64(ord("0"))
+#: Of eight digits in a word, the first in its lowest byte.
+EIGHT_ZEROS, EIGHT_SIXES, HIGH_HALVES = (np.uint64(0x0101010101010101 * byte) for byte in (0x30, 0x06, 0xF0))
+PAIRS, TEN_TO_8 = np.uint64(0x000000FF000000FF), np.uint64(10**8)
+FIRST_PAIRS, LAST_PAIRS = np.uint64((10**6 << 32) + 100), np.uint64((10**4 << 32) + 1)
 INDEX_DIGITS, MANTISSA_DIGITS = 18, np.uint64(19)  # without overflow of an int64 and a uint64
 EXACT_MANTISSA, EXACT_POWER, MAX_POWER = np.uint64(1 << 53), 22, 64  # 10^22 is a double
 _POWERS = [Fraction(10) ** k for k in range(-MAX_POWER, MAX_POWER + 1)]
@@ -193,6 +197,24 @@ def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) ->
 
 
 @njit(each_step=True)
+def _parse_many_digits(
+    text: NDArray[np.uint8], pos: np.uint64, number: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """Append the digits at a position to a number, eight at a time; return it and the position after them."""
+    while True:
+        word = U0
+        for k in range(8):
+            word |= np.uint64(text[pos + np.uint64(k)]) << np.uint64(8 * k)
+        digits = word - EIGHT_ZEROS
+        if (word & HIGH_HALVES) != EIGHT_ZEROS or ((word + EIGHT_SIXES) & HIGH_HALVES) != EIGHT_ZEROS:
+            return _parse_digits(text, pos, number)
+        digits = digits * U10 + (digits >> U8)  # a pair in every other byte
+        low, high = digits & PAIRS, (digits >> np.uint64(16)) & PAIRS
+        number = number * TEN_TO_8 + ((low * FIRST_PAIRS + high * LAST_PAIRS) >> np.uint64(32))
+        pos += U8
+
+
+@njit(each_step=True)
 def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uint64]:
     """Return the double that Python's ``float`` returns for a token, and the position after it; 0 if it is invalid.
 
@@ -206,7 +228,7 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     digits, fraction = stop - pos, U0
     if text[stop] == DOT:
         start = stop + U1
-        mantissa, stop = _parse_digits(text, start, mantissa)
+        mantissa, stop = _parse_many_digits(text, start, mantissa)
         fraction = stop - start
         digits += fraction
     power = -np.int64(fraction)

@@ -147,17 +147,18 @@ def refuse_not_text(named: str | Path, head: bytes) -> None:
 def lines_of(stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]:
     """Yield the lines of a stream, about `PIECE_BYTES` at a time.
 
-    A text is a read-only array of bytes that ends in a newline, and is valid until the next one.
+    A text is a read-only array of bytes that ends in a newline, and is valid until the next one. Eight bytes after it
+    may be read.
     """
     buffer, stop = bytearray(PIECE_BYTES), 0
-    while got := stream.readinto(memoryview(buffer)[stop:-1]):  # type: ignore[attr-defined]
+    while got := stream.readinto(memoryview(buffer)[stop:-9]):  # type: ignore[attr-defined]
         stop += got
         end = buffer.rfind(b"\n", stop - got, stop) + 1
         if end:
             yield np.frombuffer(memoryview(buffer).toreadonly(), np.uint8, end)
             buffer[: stop - end] = buffer[end:stop]
             stop -= end
-        elif stop + 1 == len(buffer):
+        elif stop + 9 == len(buffer):
             buffer = buffer + bytes(len(buffer))
     if stop:
         buffer[stop : stop + 1] = b"\n"
