@@ -25,7 +25,7 @@ from fwsvm.phases import Phase
 from fwsvm.status import ending
 
 if TYPE_CHECKING:
-    from fwsvm.data.download import FetchOptions
+    from fwsvm.data.fetching import FetchOptions
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
@@ -195,7 +195,7 @@ class RunsDisplay(Display):
 
 def fetch_options(display: Display, *, offline: bool = False) -> "FetchOptions":
     """Return how to fetch data, with progress in a display."""
-    from fwsvm.data.download import FetchOptions
+    from fwsvm.data.fetching import FetchOptions
 
     @contextlib.contextmanager
     def bar(name: str, size: int | None) -> Iterator[Callable[[int], None]]:

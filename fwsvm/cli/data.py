@@ -193,8 +193,7 @@ def path(name: str) -> None:
 
     Training files come first, one a line. Nothing is fetched.
     """
-    from fwsvm.data.download import FetchOptions
-    from fwsvm.data.fetching import obtain
+    from fwsvm.data.fetching import FetchOptions, obtain
 
     got = obtain(find_entries(name)[0], None, FetchOptions.default(offline=True))
     for file in got.source.files:

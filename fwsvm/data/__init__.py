@@ -6,7 +6,7 @@
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
                     return, and scaled rows larger than memory
     lockfile        datasets.lock, and the user's overlay
-    fetching        the files of an entry, verified; `download` gets one, `recording` is what ``fwsvm data`` changes
+    fetching        the files of an entry, verified; `recording` is what ``fwsvm data`` changes
     synthetic       generated data sets of any size
     inputs          rows as scale, summary and predict take them; `libsvm_tools` scales and samples them
     partitions      rows of a cluster
@@ -22,7 +22,7 @@ from fwsvm.files.folders import require_file
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.data.download import FetchOptions
+    from fwsvm.data.fetching import FetchOptions
 
 __all__ = ["load"]
 
@@ -60,7 +60,7 @@ def load(
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
-    options : fwsvm.data.download.FetchOptions, optional
+    options : fwsvm.data.fetching.FetchOptions, optional
         How to fetch, in place of ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
@@ -80,7 +80,7 @@ def load(
     from dataclasses import replace
 
     from fwsvm.data import catalogue, lockfile, synthetic
-    from fwsvm.data.download import FetchOptions
+    from fwsvm.data.fetching import FetchOptions
     from fwsvm.scaling import SCALINGS
 
     name, path = str(name_or_path), Path(name_or_path)

@@ -15,8 +15,7 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr, grouped, refuse_one_based
-from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import obtain
+from fwsvm.data.fetching import FetchOptions, obtain
 from fwsvm.data.formats import loader_of
 from fwsvm.data.lockfile import Entry
 from fwsvm.errors import DataError, listed

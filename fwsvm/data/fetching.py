@@ -7,18 +7,20 @@ the published shape; its digest is recorded in the user's lock, and from then on
 
 import hashlib
 import itertools
+import os
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from fwsvm.data import formats, lockfile
 from fwsvm.data.dataset import grouped
-from fwsvm.data.download import FetchOptions, receive
 from fwsvm.data.labels import classes
 from fwsvm.data.lockfile import FIRST_USE, LOCKED, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.data.splits import permutation
@@ -27,7 +29,53 @@ from fwsvm.files.atomic import write_whole
 from fwsvm.files.folders import data_folder, file_digest, require_file
 from fwsvm.files.lock import exclusive
 
+CHUNK = 1 << 16
+LARGEST = 1 << 32  # bytes of a file whose size is not known
+SECONDS_TO_CONNECT = 10.0
+HTML = (b"<!doctype", b"<html")
+#: Words of errors of requests and urllib3, and what they mean.
+REASONS = {
+    "NameResolution": "no such host, or no network",
+    "timed out": "the server does not answer",
+    "IncompleteRead": "the connection broke off in mid-file",
+    "InvalidSchema": "plain http is only for files whose digest is pinned",
+    "": "the connection failed, or the server's answer is not HTTP",
+}
 MAX_CANDIDATES = 256  # of a derived file, tried at most: a1a needs 8
+
+
+@dataclass(frozen=True)
+class FetchOptions:
+    """Where to look for files, how long to wait, and whom to tell.
+
+    Attributes
+    ----------
+    mirror : str
+        A folder or URL that is tried first after the cache; empty for none.
+    offline : bool
+    seconds, silence : float
+        Seconds for a file, and the longest silence of a server.
+    say : callable
+        Receives lines of progress.
+    bar : callable
+        Returns, for a file of a given name and size (bytes, or None), a context of a function that is told how many
+        bytes are there.
+    """
+
+    mirror: str = ""
+    offline: bool = False
+    seconds: float = 3600.0
+    silence: float = 30.0
+    say: Callable[[str], None] = lambda _: None
+    bar: Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]] = lambda _name, _size: (
+        nullcontext(lambda _: None)
+    )
+
+    @classmethod
+    def default(cls, **more: Any) -> Self:
+        """Return options with the mirror of ``FWSVM_MIRROR``, and ``FWSVM_FETCH_SECONDS`` for each file."""
+        seconds = float(os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds)
+        return cls(mirror=os.environ.get("FWSVM_MIRROR", ""), seconds=seconds, **more)
 
 
 class Obtained(NamedTuple):
@@ -119,7 +167,7 @@ class Search:
         def downloader(_url: str, output: str, _pooch: object) -> None:
             part = Path(output)
             if "://" in place:
-                receive(place, part, file.bytes, self.options, plain_http=bool(is_safe))
+                _receive(place, part, file.bytes, self.options, plain_http=bool(is_safe))
             else:
                 require_file(Path(place))
                 shutil.copyfile(place, part)
@@ -208,6 +256,45 @@ class Search:
             f"{fetch_it}`fwsvm data add {name} FILE` with a file you downloaded, or set FWSVM_MIRROR to a folder that "
             "has the files"
         )
+
+
+def _receive(url: str, path: Path, size: int | None, options: FetchOptions, *, plain_http: bool) -> None:
+    """Write the body that a server sends to a file, as it is: some servers call the compression of a file an encoding.
+
+    `UnobtainableError` where the server does not send it, `DataError` where it sends more than ``size`` bytes,
+    `OSError` where the file cannot be written.
+    """
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    deadline, done, limit = time.monotonic() + options.seconds, 0, size or LARGEST
+    options.say(f"fetching {url}")
+    how: dict[str, Any] = {"stream": True, "timeout": (SECONDS_TO_CONNECT, options.silence)}
+    try:
+        with (
+            options.bar(url.rpartition("/")[2], size) as told,
+            requests.Session() as session,
+            path.open("wb") as file,
+        ):
+            if not plain_http:
+                del session.adapters["http://"]
+            with session.get(url, headers={"Accept-Encoding": "identity"}, **how) as response:
+                if response.status_code != 200:
+                    raise UnobtainableError(f"HTTP status {response.status_code} {response.reason}")
+                while chunk := response.raw.read1(CHUNK, decode_content=False):
+                    if not done and chunk.lstrip()[:9].lower().startswith(HTML):
+                        raise UnobtainableError("an HTML page came in place of the data")
+                    done += len(chunk)
+                    if done > limit:
+                        raise DataError(f"the file there has more than the {limit:,} bytes allowed")
+                    if time.monotonic() > deadline:
+                        raise UnobtainableError(f"the download was not complete after {options.seconds:g} s")
+                    file.write(chunk)
+                    told(done)
+    except (requests.RequestException, HTTPError, ValueError) as error:
+        raise UnobtainableError(
+            next(said for words, said in REASONS.items() if words in repr(error))
+        ) from None
 
 
 def part_folder(path: Path) -> Path:

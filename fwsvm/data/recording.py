@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import formats, labels, lockfile, parsed_copies
-from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import Search, describe_mismatch, is_verified, part_folder
+from fwsvm.data.fetching import FetchOptions, Search, describe_mismatch, is_verified, part_folder
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.folders import BUILDING, data_folder, file_digest, parsed_folder

@@ -13,8 +13,7 @@ from rich.console import Console
 
 from fwsvm.cli import _progress
 from fwsvm.cli._progress import Display, RunsDisplay, fetch_options
-from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import obtain
+from fwsvm.data.fetching import FetchOptions, obtain
 from fwsvm.errors import DataError
 from fwsvm.phases import Phase, enter, inside, listening
 from fwsvm.solvers.loop import Progress

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from fwsvm.data import catalogue
-from fwsvm.data.download import FetchOptions
-from fwsvm.data.fetching import obtain
+from fwsvm.data.fetching import FetchOptions, obtain
 from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 from tests.data import site as serve

@@ -15,7 +15,7 @@ from fwsvm import data
 from fwsvm.analysis import published
 from fwsvm.cli import main
 from fwsvm.data import catalogue, fetching, lockfile
-from fwsvm.data.download import FetchOptions
+from fwsvm.data.fetching import FetchOptions
 from fwsvm.data.lockfile import DrawnLines, RawFile
 from fwsvm.errors import DataError
 
