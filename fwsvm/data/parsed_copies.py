@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
@@ -41,7 +40,6 @@ class CopyWriter:
         self.folder = folder
         self.kinds: dict[str, str] = {}
         self.lengths: list[NDArray[np.integer]] = []
-        self.rows = self.features = 0
 
     def add(self, X: Any) -> None:
         """Append rows, an array or with the arrays of a `csr_array`, of which some may have fewer features."""
@@ -51,7 +49,6 @@ class CopyWriter:
             self._append("data", X.data, np.float64)
             self._append("indices", X.indices, np.int32)
             self.lengths.append(np.diff(X.indptr))
-        self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
         self.kinds[name] = np.dtype(dtype).str
@@ -74,7 +71,7 @@ class CopyWriter:
                 arrays[name] = kind, file.seek(0, os.SEEK_END)
         about = {
             "readers": reader_version(),
-            "shape": [self.rows, max(self.features, table.features)],
+            "shape": table.X.shape,
             "arrays": arrays,
             "notices": notices,
             "zero_based": table.zero_based,
@@ -127,10 +124,8 @@ def _load(place: Path) -> Parsed | None:
         X: RowMatrix
         if "X" in arrays:
             X = arrays["X"].reshape(about["shape"])
-        elif "data" in arrays:
-            X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
         else:
-            X = csr_array(tuple(about["shape"]), dtype=np.float64)
+            X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
         names = tuple(about["feature_names"])
         table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
         return table, tuple(about["notices"])
