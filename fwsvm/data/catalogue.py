@@ -40,10 +40,11 @@ def load(
     chosen, how, loader = got.source, scale or entry.scaling, got.source.loader
     if chosen.generate:
         made = synthetic.load(chosen.generate)
-        if made.fingerprint != (chosen.sha256 or made.fingerprint) or test is not None:
-            said = f"values of sha256 {made.fingerprint} here, and {chosen.sha256} in datasets.lock"
+        if test is not None:
+            raise DataError(f"{entry.name}: its test rows are generated with it")
+        if made.fingerprint != (chosen.sha256 or made.fingerprint):
             raise DataError(
-                f"{entry.name}: {said if test is None else 'its test rows are generated with it'}"
+                f"{entry.name}: values of sha256 {made.fingerprint} here, and {chosen.sha256} in datasets.lock"
             )
         recipe: dict[str, Any] = {"generate": chosen.generate, "sha256": made.fingerprint, "scaling": how}
         digest = fingerprint_of(recipe)
