@@ -208,6 +208,9 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
         how["float_precision"] = "round_trip"
     try:
         with open_text(path, member) as stream, warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # pandas 4 raises ValueError at an unknown category
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(stream, **how, **options)
     except UnicodeDecodeError:
