@@ -10,6 +10,7 @@ from typing import IO, Any
 from fwsvm.errors import FwsvmError, WriteError
 
 STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}  # what this process has open under these names
+OPEN_FILES = ("/dev/fd", "/proc/self/fd")
 
 
 @contextlib.contextmanager
@@ -31,9 +32,9 @@ def replacing(
     kind = "b" if binary else ""
     try:
         if is_written_in_place(path):
-            # what others write to as well is appended to, or goes on where it is
             target = os.dup(STANDARD[str(path)]) if str(path) in STANDARD else path
-            with open(target, f"a{kind}", **form) as stream:  # noqa: PTH123  (also of a number)
+            mode = "a" if str(path.parent) in OPEN_FILES else "w"  # what a shell opened goes on where it is
+            with open(target, mode + kind, **form) as stream:  # noqa: PTH123  (also of a number)
                 yield stream
             return
         part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
