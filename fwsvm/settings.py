@@ -158,10 +158,14 @@ class Settings:
         None, STOP, "Stop after this time.", metavar="SECONDS", allowed=POSITIVE, sklearn=("time_limit", None)
     )
     max_iterations: int | None = _setting(
-        None, STOP, "Stop after so many iterations.", allowed=range(1, 2**53 + 1), sklearn=("max_iter", None)
+        None,
+        PAPERS,
+        "Stop after so many iterations.",
+        allowed=range(1, 2**53 + 1),
+        sklearn=("max_iter", None),
     )
     seed: int = _setting(
-        0, RESOURCES, "Seed of random numbers.", allowed=range(2**64), sklearn=("random_state", None)
+        0, PAPERS, "Seed of random numbers.", allowed=range(2**64), sklearn=("random_state", None)
     )
     threads: int | None = _setting(
         None,
@@ -172,7 +176,7 @@ class Settings:
     )
     cache_mib: int | None = _setting(
         None,
-        RESOURCES,
+        PAPERS,
         "MiB for kernel columns [default: by memory].",
         "--cache-mb",
         allowed=range(1, 2**30 + 1),

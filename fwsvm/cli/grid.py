@@ -222,7 +222,7 @@ def _list(
     rows = {} if force else with_reusable(read_rows(folder / "runs.csv", []), reusable)
     known = {data: info_of_rows(data, rows.values()) for data in experiment.datasets}
     planned = planned_runs(experiment, known, rows)
+    echo(describe(planned), 2, err=True)
     for run in planned:
         state = "open: parameters to be chosen" if run.state == "open" else run.state
         echo(f"{run.cell.label}  {state}", 2)
-    echo(describe(planned), 2, err=True)

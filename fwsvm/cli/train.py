@@ -23,7 +23,7 @@ from fwsvm.cli._options import (
     settings_from,
 )
 from fwsvm.errors import FwsvmError, UsageError
-from fwsvm.settings import DATA, OUTPUT
+from fwsvm.settings import DATA, OUTPUT, PAPERS
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @run_options
 @grouped("--test", type=PATH, group=DATA, help="File of test rows.")
 @grouped("--model", type=PATH, group=OUTPUT, help="Write the model to this file.")
-@grouped("--trace", type=PATH, group=OUTPUT, help="Write time and gap of each step (two classes).")
+@grouped("--trace", type=PATH, group=PAPERS, help="Write time and gap of each step (two classes).")
 @probability_option("Let the model predict probabilities.")
 def train(
     data: str,

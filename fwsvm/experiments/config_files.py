@@ -25,6 +25,24 @@ SUFFIX = ".yaml"
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 #: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
+OF_COMMAND = (
+    "threads",
+    "cache_mb",
+    "scheduler",
+    "out",
+    "offline",
+    "force",
+)  # options of grid, which are no keys
+#: Kinds of values in messages.
+WORDS = {
+    "object": "keys with values",
+    "array": "a list",
+    "float": "a number",
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "null": "nothing",
+}
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 
 Keys = dict[str, Any]
@@ -188,12 +206,21 @@ def _check(path: Path, keys: Any) -> None:
         if unknown := re.search("unknown field `(.*)`", said):
             key, value = unknown[1], held[unknown[1]]
             known = {each for place in PLACES for each in keys_of(place)}
-            hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
+            hint = f"write --{key.replace('_', '-')} on the command line"
+            if key not in OF_COMMAND:
+                hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
             said = f"unknown key {key!r}{hint and f'; {hint}'}"
         elif where:
-            said = f"{where.rstrip('`')}: {said[0].lower()}{said[1:]}"
-        said = said.replace("object", "mapping").replace("array", "list")
+            said = f"{where.rstrip('`')}: {said}"
+        said = re.sub("`([a-z |]+)`", lambda kinds: _in_words(kinds[1].split(" | ")), said)
+        said = said.replace("Expected", "expected").replace("Invalid enum value", "there is no")
+        said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
+
+
+def _in_words(kinds: list[str]) -> str:
+    """Return kinds of JSON in words; that a key may be empty goes without saying."""
+    return " or ".join(WORDS.get(kind, kind) for kind in kinds if kind != "null" or len(kinds) == 1)
 
 
 def override(under: Keys, over: Keys) -> Keys:

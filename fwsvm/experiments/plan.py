@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from fwsvm.errors import UsageError, counted
@@ -70,7 +71,7 @@ class Cell:
     def label(self) -> str:
         """A short description for progress messages."""
         asked = requested(self.settings) | settings_columns(self.settings)
-        words = [self.data.name, method_label(asked["method"], asked["parameters"]), self.role]
+        words = [PurePath(self.data.name).name, method_label(asked["method"], asked["parameters"]), self.role]
         words += [f"{name}={asked[name]:g}" for name in VARIED if asked[name] is not None]
         words += [f"fold {self.part}"] if self.held_out and self.held_out.folds else []
         return " ".join([*words, *([f"#{self.repetition}"] if self.repetition else [])])

@@ -132,6 +132,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
+        ("threads: 2", 5, "unknown key 'threads'; write --threads on the command line"),
         ("tolerence: 1", 5, "unknown key 'tolerence'; did you mean 'tolerance'?"),
         ("limits:\n  folds: 3", 6, "unknown key 'folds'; it belongs elsewhere in an experiment"),
         (
@@ -173,9 +174,9 @@ def test_mistakes_are_named_by_file_line_and_key(tmp_path: Path, text: str, line
         ("name: trial\n", "", ": the key 'name' is missing"),
         ("seed: 0", "kernel: rfb", ": there is no kernel 'rfb'; did you mean 'rbf'?"),
         ("seed: 0", "kernel: precomputed", ": experiments have no 'precomputed'"),
-        ("name: trial", "name: ../x", ":1: name: expected `str` matching regex"),
+        ("name: trial", "name: ../x", ":1: name: expected letters, digits and any of . + - _"),
         ("name: trial", "extends: trial.yaml", ": it extends itself"),
-        (BASE.replace("tolerance: 1e-4", "seed: 0"), "- 1", ": Expected `mapping`, got `list`"),
+        (BASE.replace("tolerance: 1e-4", "seed: 0"), "- 1", ": expected keys with values, got a list"),
     ],
 )
 def test_wrong_names_are_named_by_file_and_line(
