@@ -98,17 +98,21 @@ def predict(
         expected = machine.features if zero_based is None and machine.zero_based else None
         zero_based = given or (machine.zero_based if zero_based is None else zero_based)
         if scheduler is not None:
+            notices: tuple[str, ...] = ()
             found = prediction.predict_on_cluster(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
             table, notices = _load(data, machine, model, expected, label, zero_based=zero_based)
-            pieces = ((part, notices) for part in inputs.parts_of(table))
-            found = prediction.predict_pieces(machine, pieces, data, usable_threads(), wanted=wanted)
+            parts = (
+                prediction.predict(machine, part, usable_threads(), wanted=wanted)
+                for part in inputs.parts_of(table)
+            )
+            found = prediction.joined(list(parts), data)
     if found.ignored:
         why = f"the model was trained on {counted(machine.features, 'feature')}"
         tell([f"{counted(found.ignored, 'non-zero')} ignored: {why}"])
-    tell(found.notices)
+    tell([*found.notices, *notices])
     if found.unknown:
         tell([f"the model does not know the labels {listed(found.unknown)}; their rows count as wrong"])
     if found.correct is not None:

@@ -129,22 +129,22 @@ class Experiment:
         }
         admitted: dict[str, list[str]] = {}
         for condition in (part.strip() for given in conditions for part in given.split(",")):
-            column, equals, value = condition.partition("=")
-            if not equals or column not in names:
+            column, _, value = condition.partition("=")
+            if column not in names:
                 raise UsageError(
                     f"--only {condition}: give method=NAME or dataset=NAME; other columns are for --where of table, "
                     "stats and plot"
                 )
-            met = fnmatch.filter(names[column], value)
-            if not met:
+            if not (met := fnmatch.filter(names[column], value)):
                 raise UsageError(
                     f"--only {condition}: {not_one_of(column, dict.fromkeys(names[column]), value)}"
                 )
-            admitted[column] = admitted.get(column, []) + met
+            admitted.setdefault(column, []).extend(met)
+        whole = zip(self.trials, *names.values(), strict=True)
         left = [
             trial
-            for place, trial in enumerate(self.trials)
-            if all(names[column][place] in some for column, some in admitted.items())
+            for trial, *own in whole
+            if all(name in admitted.get(key, own) for key, name in zip(names, own, strict=True))
         ]
         if not left:
             raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")

@@ -1,6 +1,6 @@
 """Prediction (`fwsvm predict`, `fwsvm.predict`), here or on a Dask cluster: classes, decision values, accuracy."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -90,26 +90,6 @@ def predict(model: Model, table: LabelledRows, threads: int = 1, *, wanted: str 
     )
 
 
-def predict_pieces(
-    model: Model,
-    pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]],
-    data: str,
-    threads: int = 1,
-    *,
-    wanted: str = "",
-) -> Prediction:
-    """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
-
-    With each table come the notices of all up to its end; those with the last one are the last of the prediction's.
-    """
-    found: list[Prediction] = []
-    notices: tuple[str, ...] = ()
-    for table, notices in pieces:  # noqa: B007 - the last ones are wanted
-        found.append(predict(model, table, threads, wanted=wanted))
-    whole = joined(found, data)
-    return replace(whole, notices=(*whole.notices, *notices))
-
-
 def predict_on_cluster(
     address: str, model: Model, data: str, *, wanted: str, zero_based: bool | None
 ) -> Prediction:
@@ -138,7 +118,10 @@ def predict_on_cluster(
 def _predict_partition(partition: Partition, model: Model, wanted: str) -> Prediction | None:
     """Read and predict a partition, None of no rows; this runs on a worker."""
     table, _, notices = read(partition, unlabelled=True)
-    return predict_pieces(model, [(table, notices)], partition.path, wanted=wanted) if table.rows else None
+    if not table.rows:
+        return None
+    found = predict(model, table, wanted=wanted)
+    return replace(found, notices=(*found.notices, *notices))
 
 
 def joined(parts: Sequence[Prediction], data: str) -> Prediction:

@@ -94,7 +94,13 @@ class Runner:
                     cells = [cell for chain in asked.chains for cell in chain]
                     self.finals += cells
                     if asked.refused:
-                        self._refuse(cells, Status.MISSING if facts.missing else Status.ERROR, asked.refused)
+                        status = Status.MISSING if facts.missing else Status.ERROR
+                        for cell in cells:
+                            known = self.store.rows.get(cell.run_id, {})
+                            if known.get("message") == asked.refused:  # the row is there already
+                                self.statuses[cell.run_id] = status
+                            elif not self.store.done(cell.run_id):
+                                self._deliver(failure_record(cell, status, asked.refused))
                         continue
                     chains += asked.chains
                     if asked.choice is not None and trial.selection is not None:
@@ -113,7 +119,7 @@ class Runner:
                 run = self.reusable.get(cell.run_id)
                 if run is not None and not self.store.done(cell.run_id):
                     self.store.copy_from(run, cell)
-                    self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
+                    self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run[1])
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
                 self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
             else:
@@ -125,20 +131,19 @@ class Runner:
 
     def _deliver(self, record: Record) -> None:
         """Store a record; a finished run of a chain that begins again keeps its row."""
-        name = record.cell.run_id
-        if name not in self.statuses or not Status(self.statuses[name]).done:
-            with held_back():  # a finished run is not lost
-                self._store(record)
-                self.reporter.ended(record)
-        if record.status is Status.ERROR:
-            self._note_error(record)
-
-    def _store(self, record: Record) -> None:
-        failure = {"failure": record.failure} if record.failure else {}
         cell, status = record.cell, record.status
-        self.store.add(record.row, record.trace)
-        self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
-        self.statuses[cell.run_id] = status
+        if not Status(self.statuses.get(cell.run_id, Status.ERROR)).done:
+            with held_back():  # a finished run is not lost
+                self.statuses[cell.run_id] = status
+                self.store.add(record.row, record.trace)
+                failure = {"failure": record.failure} if record.failure else {}
+                self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
+                if status is not Status.MISSING:  # which is no work
+                    self.reporter.ended(record)
+        if status is Status.ERROR:
+            self._note(f"{cell.label}: {record.row['message']}")
+            if self.fail_fast:
+                raise _FailFast
 
     def _announce(self, name: str, selection: Selection, chosen: Choice) -> None:
         """Tell what a search chose, once for all methods."""
@@ -158,25 +163,3 @@ class Runner:
     def _note(self, said: str) -> None:
         self.store.log("note", said=said)
         self.reporter.note(said)
-
-    def _refuse(self, cells: Sequence[Cell], status: Status, why: str) -> None:
-        """Record cells that cannot run, unless the folder has the same message, or a finished run, already.
-
-        Missing runs are no work, so the reporter does not count them.
-        """
-        for cell in cells:
-            if self.store.done(cell.run_id):
-                continue
-            known = self.store.rows.get(cell.run_id, {})
-            record = failure_record(cell, status, why)
-            self.statuses[cell.run_id] = status
-            if (known.get("status"), known.get("message")) != (status, record.row["message"]):
-                self._store(record)
-            if status is Status.ERROR:
-                self.reporter.ended(record)
-                self._note_error(record)
-
-    def _note_error(self, record: Record) -> None:
-        self._note(f"{record.cell.label}: {record.row['message']}")
-        if self.fail_fast:
-            raise _FailFast

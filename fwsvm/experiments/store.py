@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, Self
 
 import yaml
+from pandas import DataFrame
 
 from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError, shown
@@ -27,15 +28,9 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 TextRow = Mapping[str, str]
+ReusableRun = tuple[TextRow, Path]  # a finished run of another results folder: its row and that folder
 #: Columns of the versions that a run's numbers depend on.
 VERSIONS = ("fwsvm", "numpy", "numba")
-
-
-class ReusableRun(NamedTuple):
-    """A finished run of another results folder: its row and that folder."""
-
-    row: TextRow
-    folder: Path
 
 
 class ResultsStore:
@@ -74,10 +69,9 @@ class ResultsStore:
             table = _read_table(self.runs, self.notices)
             self.rows = _latest(table)
             self.notices += _of_other_versions(self.rows.values())
-            if table is None or table.header != tuple(COLUMNS):
-                held = [] if table is None else table.frame.to_numpy().tolist()
+            if table.header != tuple(COLUMNS):
                 with replacing(self.runs) as text:
-                    text.writelines(map(csv_line, [COLUMNS, *held]))
+                    text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
             for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
                 with _writing(self.folder / name):
                     stream = self._open.enter_context((self.folder / name).open("ab+", buffering=0))
@@ -111,10 +105,11 @@ class ResultsStore:
 
     def copy_from(self, run: ReusableRun, cell: Cell) -> None:
         """Write a run of another folder, and its trace, as this cell."""
-        name = f"traces/{run.row['run_id']}.csv"
-        if (run.folder / name).exists():
-            write_whole(self.folder / name, (run.folder / name).read_bytes())
-        self._add_fields({**run.row, "experiment": cell.experiment})
+        row, folder = run
+        name = f"traces/{row['run_id']}.csv"
+        if (folder / name).exists():
+            write_whole(self.folder / name, (folder / name).read_bytes())
+        self._add_fields({**row, "experiment": cell.experiment})
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
@@ -172,9 +167,9 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
     return _latest(_read_table(path, notices))
 
 
-def _read_table(path: Path, notices: list[str]) -> ResultsTable | None:
+def _read_table(path: Path, notices: list[str]) -> ResultsTable:
     if not path.exists():
-        return None
+        return ResultsTable(DataFrame(), (), torn=False)
     table = read_runs(path)
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
@@ -187,9 +182,9 @@ def _read_table(path: Path, notices: list[str]) -> ResultsTable | None:
     return table
 
 
-def _latest(table: ResultsTable | None) -> dict[str, TextRow]:
+def _latest(table: ResultsTable) -> dict[str, TextRow]:
     rows: dict[str, TextRow] = {}
-    for row in [] if table is None else records(table.frame):
+    for row in records(table.frame):
         keep_latest(rows, row)
     return rows
 
@@ -218,15 +213,12 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
         refuse_reference(folder)
         if not (folder / "runs.csv").exists():  # it may be made later
             notices.append(f"nothing to reuse: {no_results(folder)}")
-        for run_id, row in read_rows(folder / "runs.csv", notices).items():
-            if Status(row["status"]).done:
-                found.setdefault(run_id, ReusableRun(row, folder))
+        rows = read_rows(folder / "runs.csv", notices)
+        found = {name: (row, folder) for name, row in rows.items() if Status(row["status"]).done} | found
     return found
 
 
 def with_reusable(rows: Mapping[str, TextRow], reusable: Mapping[str, ReusableRun]) -> dict[str, TextRow]:
     """Return a folder's rows by run id, with the reusable runs that it has not finished itself."""
-    own = {
-        run_id: row for run_id, row in rows.items() if run_id not in reusable or Status(row["status"]).done
-    }
-    return {run_id: run.row for run_id, run in reusable.items()} | own
+    lent = {name: row for name, (row, _) in reusable.items()}
+    return {**rows, **lent, **{name: row for name, row in rows.items() if Status(row["status"]).done}}
