@@ -1,8 +1,8 @@
 """``fwsvm grid``: run an experiment from its YAML file."""
 
+import contextlib
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,9 @@ from fwsvm.settings import MOST_THREADS
 if TYPE_CHECKING:
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import DataSpec, Experiment
+    from fwsvm.experiments.plan import RowsById
+    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.samples import DataInfo
-    from fwsvm.experiments.store import ReusableRun
 
 
 @click.command()
@@ -83,7 +84,8 @@ def grid(
     list_shipped: bool,
     offline: bool,
     dry_run: bool,
-    **how: bool,
+    force: bool,
+    fail_fast: bool,
 ) -> None:
     """Run the experiment CONFIG and end with its table.
 
@@ -95,47 +97,84 @@ def grid(
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
+    from fwsvm.analysis.summary import summary
+    from fwsvm.cli._progress import RunsDisplay
     from fwsvm.experiments import config as configs
-    from fwsvm.experiments.config_files import config_file, first_sentence, read_config_file, shipped_files
-    from fwsvm.experiments.executors import Inline, Workers
+    from fwsvm.experiments.config_files import config_file
+    from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.run import Resources
-    from fwsvm.experiments.store import reusable_runs
+    from fwsvm.experiments.runner import Runner
+    from fwsvm.experiments.store import ResultsStore, read_rows, reusable_runs, with_reusable
 
     if list_shipped:
-        for name, file in shipped_files().items():
-            profiles = read_config_file(file).profile_names
-            click.echo(f"{name}  (profiles: {', '.join(profiles) or 'none'})")
-            echo(f"  {first_sentence(file)} [{file}]", 2)
+        _list_shipped()
         return
     if config is None:
         raise UsageError("name an experiment: a YAML file, or one that `fwsvm grid --list` shows")
-    if how["force"] and lenders:
+    if force and lenders:
         raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
-    experiment = configs.load(config_file(Path(config)), profile)
-    if only:
-        experiment = experiment.only(only)
+    experiment = configs.load(config_file(Path(config)), profile).only(only)
     folder = out or Path("results") / experiment.name
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)
     for notice in notices:
         echo(notice, 2, err=True)
     if dry_run:
-        _list(experiment, folder, reusable, force=how["force"])
+        _list(experiment, {} if force else with_reusable(read_rows(folder / "runs.csv", []), reusable))
         return
-    resources, count = Resources(threads, cache_mib, offline=offline), workers or experiment.workers
-    executor: Executor = Workers(count, resources) if count > 1 else Inline(resources)
-    if scheduler is not None:
-        from fwsvm.experiments.cluster_executor import ClusterExecutor
-
-        executor = ClusterExecutor(scheduler, resources)
+    executor = _executor(
+        workers or experiment.workers, scheduler, Resources(threads, cache_mib, offline=offline)
+    )
     part = "".join(f", only {condition}" for condition in only)
     part += f", profile {experiment.profile}" if experiment.profile else ""
-    try:
-        sys.exit(_run(experiment, folder, executor, (config, part), reusable, offline=offline, **how))
-    finally:
-        executor.close()
+    with contextlib.closing(executor), ResultsStore(folder) as store:
+        known = _load_all(experiment, offline=offline)
+        planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
+        store.write_config(experiment.resolved, config + part)
+        store.log("start", config=config + part, profile=experiment.profile, runs=len(planned))
+        work = [run.is_left for run in planned if run.state != "missing"]
+        notices = [*store.notices, f"{experiment.name}{part}: {describe(planned)}"]
+        if executor.slots > 1:
+            notices.append(
+                f"{executor.slots} runs beside each other for the search; reported runs go one by one"
+            )
+        with RunsDisplay(len(work), work.count(False)) as display:
+            for notice in notices:
+                display.note(notice)
+            runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
+            runner.run()
+        store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
+        click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
+        ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
+        note(f"{store.runs}: {ended or 'nothing'}")
+    if runner.interrupted:
+        click.echo("interrupted; the same command again goes on from here", err=True)
+    elif set(runner.counts) - {"error", "missing"}:
+        note(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results")
+    sys.exit(runner.exit_code)
+
+
+def _list_shipped() -> None:
+    """Print the experiments that come with fwsvm."""
+    from fwsvm.experiments.config_files import first_sentence, read_config_file, shipped_files
+
+    for name, file in shipped_files().items():
+        profiles = read_config_file(file).profile_names
+        click.echo(f"{name}  (profiles: {', '.join(profiles) or 'none'})")
+        echo(f"  {first_sentence(file)} [{file}]", 2)
+
+
+def _executor(workers: int, scheduler: str | None, resources: "Resources") -> "Executor":
+    """Return what runs the chains."""
+    from fwsvm.experiments.executors import Inline, Workers
+
+    if scheduler is None:
+        return Workers(workers, resources) if workers > 1 else Inline(resources)
+    from fwsvm.experiments.cluster_executor import ClusterExecutor
+
+    return ClusterExecutor(scheduler, resources)
 
 
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
@@ -162,66 +201,14 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
     return known
 
 
-def _run(
-    experiment: "Experiment",
-    folder: Path,
-    executor: "Executor",
-    asked: tuple[str, str],
-    reusable: "Mapping[str, ReusableRun]",
-    *,
-    offline: bool,
-    force: bool,
-    fail_fast: bool,
-) -> int:
-    """Load the data, run what is missing, print the table, and return the exit code.
-
-    ``asked`` are the file and which part of it.
-    """
-    from fwsvm.analysis.summary import summary
-    from fwsvm.cli._progress import RunsDisplay
-    from fwsvm.experiments.plan import describe, planned_runs
-    from fwsvm.experiments.runner import Runner
-    from fwsvm.experiments.store import ResultsStore, with_reusable
-
-    with ResultsStore(folder) as store:
-        known = _load_all(experiment, offline=offline)
-        planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
-        store.write_config(experiment.resolved, "".join(asked))
-        store.log("start", config="".join(asked), profile=experiment.profile, runs=len(planned))
-        work = [run for run in planned if run.state != "missing"]
-        done = len(work) - sum(run.is_left for run in work)
-        notices = [*store.notices, f"{experiment.name}{asked[1]}: {describe(planned)}"]
-        if executor.slots > 1:
-            notices.append(
-                f"{executor.slots} runs beside each other for the search; reported runs go one by one"
-            )
-        with RunsDisplay(len(work), done) as display:
-            for notice in notices:
-                display.note(notice)
-            runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
-            runner.run()
-        store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
-        click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
-        ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
-        note(f"{store.runs}: {ended or 'nothing'}")
-    if runner.interrupted:
-        click.echo("interrupted; the same command again goes on from here", err=True)
-    elif set(runner.counts) - {"error", "missing"}:
-        note(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results")
-    return runner.exit_code
-
-
-def _list(
-    experiment: "Experiment", folder: Path, reusable: "Mapping[str, ReusableRun]", *, force: bool
-) -> None:
-    """Print every run with its state, as far as the rows in the folder tell; no data is loaded."""
+def _list(experiment: "Experiment", rows: "RowsById") -> None:
+    """Print every run with its state, as far as the rows of earlier runs tell; no data is loaded."""
     from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.samples import info_of_rows
-    from fwsvm.experiments.store import read_rows, with_reusable
 
-    rows = {} if force else with_reusable(read_rows(folder / "runs.csv", []), reusable)
-    known = {data: info_of_rows(data, rows.values()) for data in experiment.datasets}
-    planned = planned_runs(experiment, known, rows)
+    planned = planned_runs(
+        experiment, {data: info_of_rows(data, rows.values()) for data in experiment.datasets}, rows
+    )
     echo(describe(planned), 2, err=True)
     for run in planned:
         state = "open: parameters to be chosen" if run.state == "open" else run.state

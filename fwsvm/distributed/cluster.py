@@ -105,8 +105,10 @@ class Cluster:
         """Return a future of a value that all workers need; it is sent again where a worker has lost it."""
         return self.each(received, [value])[0]
 
-    def gather(self, futures: list[Any]) -> list[Any]:
-        """Return the results of futures.
+    def gather(
+        self, futures: list[Any], again: str = "train again", patience: float | None = None
+    ) -> list[Any]:
+        """Return the results of futures; ``again`` and ``patience`` are those of `patiently`.
 
         Raises
         ------
@@ -120,7 +122,7 @@ class Cluster:
                 distributed().wait(futures, timeout=seconds)
 
         with errors(self.client):
-            patiently(self.client, look, "train again", PATIENCE_SECONDS)
+            patiently(self.client, look, again, patience or PATIENCE_SECONDS)
             found: list[Any] = self.client.gather(futures)
         return found
 

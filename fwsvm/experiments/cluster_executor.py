@@ -1,6 +1,6 @@
 """The executor of a Dask cluster: one future a chain.
 
-Dask schedules the chains and moves those of a dead worker to another. Each data set is sent to the cluster once.
+Dask schedules the chains and makes those of a dead worker again on another. Each data set is sent to the cluster once.
 """
 
 import concurrent.futures
@@ -8,14 +8,12 @@ import contextlib
 import os
 import secrets
 import threading
-from asyncio import CancelledError
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.data.dataset import Dataset
-from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
+from fwsvm.distributed.cluster import TIMEOUT_SECONDS, Cluster, distributed, errors
 from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.executors import FuturesExecutor
@@ -58,7 +56,8 @@ class ClusterExecutor(FuturesExecutor):
 
     def __init__(self, address: str, resources: Resources) -> None:
         super().__init__(replace(resources, threads=resources.threads or 1))
-        self.client = connect(address)
+        self.cluster = Cluster(address)
+        self.client = self.cluster.client
         self.pool = concurrent.futures.ThreadPoolExecutor(MAX_THREADS)
         self.stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
         self.futures: list[Any] = []
@@ -79,7 +78,7 @@ class ClusterExecutor(FuturesExecutor):
         """Disconnect, and release the data sent to the cluster."""
         self.pool.shutdown()
         self.sent.clear()
-        self.client.close()
+        self.cluster.close()
 
     def interrupt(self) -> None:
         """Interrupt the running cells by an event."""
@@ -97,49 +96,28 @@ class ClusterExecutor(FuturesExecutor):
         return self.pool.submit(self._run_chain, chain, resources)
 
     def _run_chain(self, chain: Chain, resources: Resources) -> None:
-        """Have the cluster run a chain; once more where the worker that held its data died.
+        """Have the cluster run a chain, and wait for it.
 
         Raises
         ------
         UsageError
             There has been no worker for a while, or the connection to the scheduler was lost.
         """
-        status, records = "", list[Record]()
-        while status not in {"finished", "error"} and not self.stopping:
-            data = self._send(chain[0], anew=status != "")
-            with errors(self.client):
-                future = self.client.submit(_run, chain, resources, self.stop.name, data, pure=False)
-                self.futures.append(future)
-                try:
-                    patiently(self.client, partial(self._wait, future), AGAIN, PATIENCE)
-                    status = future.status
-                    records = future.result() if status == "finished" else []
-                finally:
-                    self.futures.remove(future)
-        if status == "error":
-            why = f"its worker on the cluster failed: {future.exception()}; the worker's log says why"
-            records = [failure_record(cell, Status.ERROR, why) for cell in chain]
+        with self.sending:
+            if (name := chain[0].fingerprint) not in self.sent:
+                self.sent[name] = self.cluster.send(
+                    samples.load(chain[0].data, offline=self.resources.offline)
+                )
+        (future,) = self.cluster.each(_run, [chain], [resources], [self.stop.name], [self.sent[name]])
+        self.futures.append(future)
+        try:
+            (records,) = self.cluster.gather([future], AGAIN, PATIENCE)
+        except UsageError as error:
+            if not self.stopping and (error.__cause__ is None or self.client.status != "running"):
+                raise
+            why = f"its worker on the cluster failed: {error.__cause__}; the worker's log says why"
+            records = [] if self.stopping else [failure_record(cell, Status.ERROR, why) for cell in chain]
+        finally:
+            self.futures.remove(future)
         for record in records or [error_record(chain[0], KeyboardInterrupt())]:
             self.told.put((chain[0].run_id, record))
-
-    def _wait(self, future: Any, seconds: float) -> None:
-        """Wait for the end of a future, whatever it is."""
-        with (
-            self.client.as_current(),
-            contextlib.suppress(CancelledError, concurrent.futures.CancelledError),
-        ):
-            distributed().wait([future], seconds)
-
-    def _send(self, cell: Cell, *, anew: bool) -> Any:
-        """Return a future of the cell's data on the cluster, sent once, or again where a worker with it died."""
-        with self.sending:
-            if anew:
-                self.sent.pop(cell.fingerprint, None)
-            if cell.fingerprint not in self.sent:
-                data = samples.load(cell.data, offline=self.resources.offline)
-                send = partial(self.client.scatter, data, hash=False, broadcast=True)
-                with errors(self.client):
-                    self.sent[cell.fingerprint] = patiently(
-                        self.client, lambda seconds: send(timeout=seconds), AGAIN, PATIENCE
-                    )
-            return self.sent[cell.fingerprint]

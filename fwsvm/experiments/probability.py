@@ -14,7 +14,7 @@ from fwsvm.experiments.validation import masks, refuse_lost_class
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
-from fwsvm.solvers.loop import Progress, Watch
+from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
 
 FOLDS = 5
@@ -97,7 +97,7 @@ def with_probabilities(
     weights : ndarray, shape (m,), optional
         As of `fwsvm.solvers.fit`.
     watch : callable
-        Receives the progress; subproblems are those of all folds.
+        Receives the progress of each fold.
     """
     machine = result.model
     assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_probability` lets pass)
@@ -107,12 +107,11 @@ def with_probabilities(
     decision, otherwise = np.empty((len(codes), len(pairs))), 0
     sigmoids = np.empty((2, len(pairs)))
     try:
-        for part, held_out in enumerate(masks(codes, ValidationRule(folds=FOLDS), settings.seed)):
+        for held_out in masks(codes, ValidationRule(folds=FOLDS), settings.seed):
             if not held_out.any():
                 continue
             some = None if weights is None else weights[~held_out]
-            told = None if watch is None else _of_fold(watch, part)
-            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=told)
+            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
             if found.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt  # noqa: TRY301 - as one that came later
             decision[held_out] = found.model.decision(X[held_out], int(result.settings["threads"]))
@@ -127,13 +126,3 @@ def with_probabilities(
         return replace(result, status=Status.INTERRUPTED, message=message)
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
     return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)
-
-
-def _of_fold(watch: Watch, part: int) -> Watch:
-    """Return what receives the progress of a fold as that of a part of all folds."""
-
-    def tell(inside: Progress) -> None:
-        each = inside.subproblems
-        watch(inside._replace(subproblem=part * each + inside.subproblem, subproblems=FOLDS * each))
-
-    return tell
