@@ -214,14 +214,14 @@ class Workers(FuturesExecutor):
     def _open(self) -> None:
         """Start the worker processes; they get ready while data is loaded here."""
         self.grace_seconds = GRACE_SECONDS
-        spawn, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
+        spawn = multiprocessing.get_context("spawn")
         told, self.stop = spawn.SimpleQueue(), spawn.RawValue("b")
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
         self.pool = futures.ProcessPoolExecutor(self.slots, spawn, _initialize, (told, self.stop))
         for _ in range(self.slots):
             self.pool.submit(int)
         signal.signal(signal.SIGINT, before)
-        self.processes = {*multiprocessing.active_children()} - others
+        self.processes = set(multiprocessing.active_children())
         threading.Thread(target=self._receive, args=(told,), daemon=True).start()
 
     def _receive(self, told: Any) -> None:
@@ -240,7 +240,9 @@ class Workers(FuturesExecutor):
 
     def submit(self, chain: Chain, resources: Resources) -> "futures.Future[None]":
         """Have a worker run a chain."""
-        return self.pool.submit(_work, chain, resources)
+        future = self.pool.submit(_work, chain, resources)
+        self.processes.update(multiprocessing.active_children())  # it may start another one
+        return future
 
     def recover(self, error: BaseException) -> None:
         """Let other workers run the chains again after one died, which ends its pool.
