@@ -214,6 +214,7 @@ def _check(path: Path, keys: Any) -> None:
             said = f"{where.rstrip('`')}: {said}"
         said = re.sub("`([a-z |]+)`", lambda kinds: _in_words(kinds[1].split(" | ")), said)
         said = said.replace("Expected", "expected").replace("Invalid enum value", "there is no")
+        said = said.replace("Object missing required field", "it lacks the key")
         said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
 
