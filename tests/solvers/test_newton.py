@@ -85,12 +85,3 @@ def test_a_limit_of_iterations_ends_newtons_part_too():
     assert result.status in {Status.MAX_ITERATIONS, Status.CONVERGED}
     assert result.iterations <= begun + 1
     assert result.gap_kind == "exact"
-
-
-@pytest.mark.parametrize(("shift", "most"), [(0.0, True), (3.0, False)])
-def test_a_run_starts_with_all_rows_where_most_are_support_vectors(shift, most):
-    random = np.random.default_rng(0)
-    y = random.integers(0, 2, 400)
-    X = random.normal(size=(400, 4)) + shift * y[:, None]
-    first = fit(X, y, ("0", "1"), Settings(method="newton", C=1.0, max_iterations=1))
-    assert (first.support_vectors > 390) == most
