@@ -1,8 +1,8 @@
 """Methods on the simplex: FW, MFW, SWAP, SWAP-2o and CVM over one engine.
 
-`moves` has the three moves and their closed-form steps, `gradient` how a vertex is found and how much of the gradient
-is kept, `engine` the loop, `run` the way from starting point to certificate, `iterate` what a point is worth. A method
-is one file with its `choose`.
+`moves` has the three moves and their closed-form steps, `sampled` how a vertex is found among all rows or some,
+`gradient` what is kept of q, `engine` the loop, `run` the way from starting point to certificate, `iterate` what a
+point is worth. A method is one file with its `choose`.
 """
 
 from dataclasses import replace
