@@ -43,7 +43,8 @@ def test_a_trace_rises_in_iterations_and_ends_at_what_is_reported(tmp_path, meth
     assert iterations == sorted(set(iterations))
     assert seconds == sorted(seconds)
     assert len(lines) > 1
-    assert_ends_at(row, lines, within=1e-6)
+    # q is summed from kernel values of single precision, 6e-8 each, and the objective is 0.02
+    assert_ends_at(row, lines, within=1e-5)
 
 
 @pytest.mark.parametrize("method", SIMPLEX)
