@@ -1,5 +1,6 @@
 """Tables of rows laid out for kernel values: packed in dense tiles where few numbers are zero, else as they are."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,11 +75,12 @@ def fill_lines(
     out: np.ndarray,
     lines: np.ndarray,
     threads: int,
+    start: int = 0,
 ) -> None:
-    """Do `fill` for all targets, on several threads where that is faster."""
-    size = targets.rows.height
+    """Do `fill` for all targets from ``start`` on, on several threads where that is faster."""
+    size = targets.rows.height - start
     in_shares(
-        lambda first, last: fill(kernel, sources, wanted, targets, out, lines, first, last),
+        lambda first, last: fill(kernel, sources, wanted, targets, out, lines, start + first, start + last),
         size,
         threads_for(targets, size * len(wanted), threads),
         HEIGHT,
@@ -96,6 +98,21 @@ def kernel_matrix(
     """Write k(rows[first[i]], rows[second[j]]) to ``out[i, j]``, in the precision of ``rows``."""
     own, dense = own_terms(kernel, rows), is_dense(rows)
     sources, targets = (table(some_rows(rows, which), own[which], dense=dense) for which in (first, second))
-    for start in range(0, len(first), WIDE):
-        wanted = np.arange(start, min(start + WIDE, len(first)), dtype=np.int32)
+    for wanted in _blocks(sources):
         fill_lines(kernel, sources, wanted, targets, out, wanted.astype(np.int64), threads)
+
+
+def symmetric_matrix(kernel: Any, rows: Table, threads: int) -> np.ndarray:
+    """Return the kernel matrix of rows, of which one half is computed."""
+    out = np.empty((rows.rows.height,) * 2)
+    for wanted in _blocks(rows):
+        first, after = wanted[0], wanted[-1] + 1
+        fill_lines(kernel, rows, wanted, rows, out, wanted.astype(np.int64), threads, first)
+        out[after:, first:after] = out[first:after, after:].T
+    return out
+
+
+def _blocks(rows: Table) -> Iterator[np.ndarray]:
+    """Yield the numbers of rows, as many at a time as `fill` takes."""
+    for start in range(0, rows.rows.height, WIDE):
+        yield np.arange(start, min(start + WIDE, rows.rows.height), dtype=np.int32)

@@ -5,7 +5,8 @@ millisecond that a run spends in the interpreter. For several penalties a pair i
 where it ended for the one before, with the same kernel values. At the end q is summed anew from these values: that is
 the certificate.
 
-Kernel values are float64, and computed as they are wanted. Those of a row with its own class serve all pairs.
+Kernel values are float64. Pairs share those of all rows where classes are so small that nearly all are wanted; else
+values are computed as they are wanted, and those of a row with its own class serve all pairs.
 """
 
 from typing import Any, NamedTuple
@@ -38,8 +39,9 @@ class PairRows(NamedTuple):
     weights : ndarray of float64, shape (places,), which multiply C
     table : Table of float64, the rows
     itself : ndarray of float64, shape (places,), k(x, x)
-    blocks : ndarray of int, shape (K,), where in ``values`` the matrix of each class starts
-    values : ndarray of float64, kernel values of rows with their own class, a matrix for each class
+    whole : bool, whether pairs share the kernel values of all rows
+    values : ndarray of float64, shape (places, places) if ``whole``, else (places, rows of the largest class)
+        Kernel values of rows with all rows, or with their own class.
     known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
     value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
     constant, slope : float
@@ -53,7 +55,7 @@ class PairRows(NamedTuple):
     weights: np.ndarray
     table: Table
     itself: np.ndarray
-    blocks: np.ndarray
+    whole: bool
     values: np.ndarray
     known: np.ndarray
     value_rounding: float
@@ -226,11 +228,12 @@ def _fill(some, s, i, j, fill_at, scratch, wanted):
     lines, computed = np.empty(wanted.size, np.int64), 0
     for c, at in ((i, 0), (j, s.plus)):
         width, shift, new = some.starts[c + 1] - some.starts[c], some.starts[c] - at, 0
+        first = some.starts[c] if some.whole else 0
         for t in wanted:
-            if (t < s.plus) == (at == 0) and load_acquire(some.known, shift + t):
-                line = some.blocks[c] + (t - at) * width
+            place = scratch.places[t]
+            if (some.whole or (t < s.plus) == (at == 0)) and load_acquire(some.known, place):
                 for r in range(width):
-                    s.cached[t, at + r] = some.values[line + r]
+                    s.cached[t, at + r] = some.values[place, first + r]
             else:
                 lines[new] = t
                 new += 1
@@ -240,9 +243,9 @@ def _fill(some, s, i, j, fill_at, scratch, wanted):
             if (t < s.plus) != (at == 0):
                 computed += some.counts[c]
                 continue
-            s.cached[t, t], line = some.itself[shift + t], some.blocks[c] + (t - at) * width
+            s.cached[t, t] = some.itself[shift + t]
             for r in range(width):  # another thread may write the same numbers
-                some.values[line + r] = s.cached[t, at + r]
+                some.values[shift + t, r] = s.cached[t, at + r]
             store_release(some.known, shift + t, 1)
     for t in wanted:
         s.slot_of[t] = t

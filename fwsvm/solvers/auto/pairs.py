@@ -14,7 +14,7 @@ from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import product_rounding
-from fwsvm.kernels.tables import is_dense, table
+from fwsvm.kernels.tables import is_dense, symmetric_matrix, table
 from fwsvm.numerics.threads import together
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.pair_solver import (
@@ -31,7 +31,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
-from fwsvm.solvers.tuning import PAIRS_SHARE
+from fwsvm.solvers.tuning import PAIRS_SHARE, WHOLE_CLASS
 from fwsvm.status import Status
 
 
@@ -65,18 +65,24 @@ class PairBatch:
         lengths[places + 1] = rows.starts[1:] - rows.starts[:-1]
         vectors[:, places] = problems.weights[order], own[order], itself[order]
         rows, (weights, own, itself) = rows._replace(starts=np.cumsum(lengths)), vectors
-        squares = np.concatenate([[0], np.cumsum(widths**2)])
+        rows_table = table(rows, own, dense=dense)
+        whole, held = _shared_values(problems, self.resolved, counts, widths)
+        if whole:
+            values = symmetric_matrix(kernel, rows_table, self.resolved.threads)
+            np.fill_diagonal(values, itself)
+        else:
+            values = np.empty((starts[-1], held))
         self.rows = PairRows(
             kernel,
             starts,
             counts,
             pairs,
             weights,
-            table(rows, own, dense=dense),
+            rows_table,
             itself,
-            squares[:-1],
-            np.empty(squares[-1]),
-            np.zeros(starts[-1], np.int64),
+            whole,
+            values,
+            np.full(starts[-1], whole, np.int64),
             rounding,
             *stopping_line(self.resolved.stop, self.resolved.tolerance, np.nan),
         )
@@ -125,8 +131,10 @@ class PairBatch:
         """Return the results of pairs for the k-th setting, of this status where a certificate does not hold."""
         found: dict[int, BinaryResult] = {}
         nowhere, of = self.order[:0], self.solutions
-        # kernel values of rows of the same class, which are no pair's own
-        shared = 0 if k else int(self.rows.counts[self.codes] @ self.rows.known[self.places])
+        # kernel values that are no pair's own
+        m, of_class = len(self.order), self.rows.counts[self.codes]
+        shared = m * (m + 1) // 2 if self.rows.whole else int(of_class @ self.rows.known[self.places])
+        shared = 0 if k else shared
         every = [each[k].tolist() for each in (of.certificates, of.steps, of.evaluations)]
         for number in numbers:
             (R, gap, primal, dual, rounding), steps, evaluations = (each[number] for each in every)
@@ -288,10 +296,25 @@ def _small(problems: Subproblems, settings: Sequence[Resolved]) -> np.ndarray:
     numbers = np.flatnonzero(problems.sizes < resolved.rule.fewest)
     if not len(numbers) or (several and len(numbers) < len(problems)):
         return nothing
-    pairs, _, widths = _layout(problems, numbers)
+    pairs, counts, widths = _layout(problems, numbers)
     columns = resolved.threads * int(widths[pairs[numbers]].sum(axis=1).max()) ** 2
-    held = columns + int((widths**2).sum()) + len(settings) * len(problems.codes) * problems.K
+    values = int(widths.sum()) * _shared_values(problems, resolved, counts, widths)[1]
+    held = columns + values + len(settings) * len(problems.codes) * problems.K
     return numbers if 8 * held <= resolved.cache_bytes else nothing
+
+
+def _shared_values(
+    problems: Subproblems, resolved: Resolved, counts: np.ndarray, widths: np.ndarray
+) -> tuple[bool, int]:
+    """Return whether pairs share the kernel values of all rows, and how many are held for each row.
+
+    Pairs of small classes want nearly all of their columns, and a call for a few of sparse rows costs as much as one
+    for many.
+    """
+    places = int(widths.sum())
+    small = counts.sum() <= WHOLE_CLASS * np.count_nonzero(counts) and 16 * places**2 <= resolved.cache_bytes
+    whole = bool(small) and not is_dense(problems.compressed)
+    return whole, places if whole else int(widths.max())
 
 
 def _layout(problems: Subproblems, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
