@@ -115,16 +115,19 @@ FIRST_SWAPS = 2.0
 REPAIR_SWAPS = 0.5
 #: Such repairs at most; after them Newton's steps alone, for which the proof that they end holds. Evidence: as above.
 MOST_REPAIRS = 8
-#: n^3 divided by this and m is how many steps of swap-2o take as long as a factor and a half of n rows; as many come
-#: before Newton's first. Evidence: times of both on a5a, one thread; magic, 6,000 rows, C = 16: 0.7 of the time.
+#: n^3 divided by this and m is how many steps of swap-2o take as long as a factor and a half of n rows. Evidence:
+#: times of both on a5a, one thread.
 FACTOR_RATE = 220.0
 #: Steps of swap-2o that take about as long as what else a few Newton steps are. Evidence: warm starts along C;
 #: the benchmark shows the effect.
 NEWTON_OVERHEAD = 5000
+#: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: as `REPAIR_SWAPS`.
+FEW_WRONG = 0.01
 #: Share of the active rows on the wrong side, above which swap-2o repairs the active set. Evidence: as
 #: `REPAIR_SWAPS`.
 MANY_WRONG = 1 / 8
-#: Largest residual of a linear system, as a part of 1. Evidence: as `REPAIR_SWAPS`.
+#: Residual of a linear system, as a part of 1, while more than few rows are on the wrong side. Evidence: as
+#: `REPAIR_SWAPS`.
 ROUGH_RESIDUAL = 1e-3
 #: Residual of a linear system as a part of the goal's relative gap. Evidence: as `REPAIR_SWAPS`.
 RESIDUAL_SHARE = 0.05

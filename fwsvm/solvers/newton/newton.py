@@ -13,14 +13,15 @@ optimal, and the gap falls at once to rounding. There are finitely many A, and P
 A step costs a linear system of the size of the support set, whatever C is, where methods that move weight between
 pairs need more and more steps as C grows. What makes it cheap:
 
-* The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor of K~_AA:
-  for small C these reach the goal, and Newton has nothing to do.
+* The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor or two of
+  K~_AA: for small C these reach the goal, and Newton has nothing to do. Where by the fall of the gap the goal is nearer
+  than another factor (`gap_fall`), swap-2o goes on for up to twice as many.
 * From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
   eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
   one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
   `MOST_REPAIRS` times; then Newton's steps alone, for which the proof above holds.
 * Rows of Q are swap-2o's float32 columns, which do not depend on C, sums over them are float64, and factors float32
-  (`Face`). The error of rounded columns enters only through the steps since f was last computed from
+  (`cholesky_factor`). The error of rounded columns enters only through the steps since f was last computed from
   scratch, in float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does
   not help, the columns become float64.
 * Next to an optimum for another C few rows change sides: from there on no step of swap-2o is taken if the run that
@@ -39,25 +40,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from fwsvm.errors import SettingError, UsageError
+from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
+from fwsvm.problems.simplex_qp import gradient, signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
-from fwsvm.solvers.newton.face import Face
+from fwsvm.solvers.newton.budget import SwapBudget, least_along
+from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.newton.system import ActiveSetSystem
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.tuning import (
-    FACTOR_RATE,
     FETCHED_BLOCK,
-    FIRST_SWAPS,
+    FEW_WRONG,
     MANY_WRONG,
     MOST_REPAIRS,
     MOST_SHARPENINGS,
-    NEWTON_OVERHEAD,
     REPAIR_SWAPS,
     RESIDUAL_SHARE,
     ROUGH_RESIDUAL,
@@ -103,11 +105,19 @@ NO_LIMIT = 1 << 62  # steps
 STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 
 
+class Best(NamedTuple):
+    """A point of the run: alpha and q = K~ alpha (m,), and R = alpha' q."""
+
+    alpha: np.ndarray
+    q: np.ndarray
+    R: float
+
+
 class NewtonRun:
     """A `Solver`: swap-2o first, from there on one Newton step a step, with swap-2o's in between while A is far off.
 
-    It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0, or the
-    point before, where that is better.
+    It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0. That
+    may be a worse point than the one before: the best is kept, and is the iterate.
 
     Parameters
     ----------
@@ -128,33 +138,38 @@ class NewtonRun:
         columns: SharedColumns | None = None,
     ) -> None:
         rule.check()
-        self.simplex = simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
-        simplex.block = FETCHED_BLOCK
-        simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
-        self.rule, self.resolved, self.ridge = rule, resolved, simplex.qp.ridge
-        self.face = Face(simplex.qp, resolved.threads)
-        self.newton, self.has_room, self.stuck, self.fresh = False, True, False, True
-        self.repairs, self.sharp = MOST_REPAIRS, 0
+        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
+        self.simplex.block = FETCHED_BLOCK
+        self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
+        self.resolved, self.switch = resolved, rule.switch
+        self.beyond, self.has_room = rule.beyond, True
+        self.newton, self.stuck = False, False
+        self.ended: Status | None = None
+        self.best: Best | None = None  # an earlier point
+        self.repairs = MOST_REPAIRS
+        self.ridge = self.simplex.qp.ridge
+        self.y = signs(self.simplex.qp)
+        active = int(self.simplex.state.now["active"][0])
+        self.swaps = SwapBudget(len(self.ridge), active, warm=warm_start is not None)
+        self.sharp = 0  # how often linear systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
+        self.system = self._system()
         self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             self.ends = warm_start.ends
-        # steps of swap-2o that are left: fewer from another optimum, whose active rows are most of those to be found,
-        # and none where Newton's method found it, for a little away from there most rows stay on their side
-        self.swaps, self.extensible = int(FIRST_SWAPS * len(self.ridge)), True
         if self.ends and self.ends[-1].newton:
-            self.swaps, self.extensible = 0, False
-        elif warm_start is not None:
-            self.swaps = min(self.swaps, NEWTON_OVERHEAD + self._swaps_of_a_factor())
+            self.swaps.give(0)  # a little away from an optimum most rows stay on their side
         self._set_goal()
 
-    def _swaps_of_a_factor(self) -> int:
-        """Return how many steps of swap-2o take as long as a factor of the active rows."""
-        return int(int(self.simplex.state.now["active"][0]) ** 3 / (FACTOR_RATE * len(self.ridge)))
+    def _system(self) -> ActiveSetSystem:
+        """Return the linear systems over the present column cache."""
+        columns = self.simplex.qp.columns
+        lines = GramRows(columns, self.y, self.resolved.threads)
+        return ActiveSetSystem(lines, self.ridge)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
-        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.rule.switch
+        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.switch
         self.simplex.set_goal()
 
     # ---------------------------------------------------------------- the contract of a Solver
@@ -162,34 +177,31 @@ class NewtonRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
         if not self.newton:
-            taken = self.simplex.advance(min(steps, self.swaps))
-            self.swaps -= taken
+            taken = self.simplex.advance(min(steps, self.swaps.to_look))
+            self.swaps.spend(taken, self.simplex.state)
             return taken
-        if self.stuck:
+        if self.ended is not None or self.stuck:
             return 0
         self._step()
         return 1
 
     def check_stop(self) -> Status | None:
         """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
-        if not self.stuck if self.newton else self._swaps_go_on():
+        if self.ended is None and (not self.stuck if self.newton else self._swaps_go_on()):
             return None
-        ended = None
         reached = self.stuck or self.simplex.within() or not self.has_room
         if reached:
             self.stuck = False
-            ended = self._check_gap()
-        if ended is None and not (reached and not self.newton and self.swaps):
+            self.ended = self._check_gap()
+        if self.ended is None and not (reached and not self.newton and self.swaps.left):
             self._begin()
-        return ended
+        return self.ended
 
     def _swaps_go_on(self) -> bool:
-        """Return whether steps of swap-2o are left; they may take as long as a factor of the rows that they found."""
-        now = self.simplex.state.now
-        if not self.swaps and self.extensible:
-            self.swaps = max(0, self._swaps_of_a_factor() - int(now["steps"][0]))
-            self.extensible = False
-        return bool(self.swaps and now["stop"] == GOING)
+        simplex = self.simplex
+        if self.swaps.left:
+            return bool(simplex.state.now["stop"] == GOING)
+        return self.swaps.extend(simplex.state, simplex.goal(float(simplex.state.now["R"][0])))
 
     def _check_gap(self) -> Status | None:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
@@ -197,32 +209,56 @@ class NewtonRun:
         simplex.state.now["stop"] = GOING
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
+        columns = simplex.qp.columns
         ended = simplex.check_gap()
-        if simplex.qp.columns is not self.face.columns:
-            self.face = Face(simplex.qp, self.resolved.threads)
+        if ended is Status.CONVERGED:
+            self.best = None
+        elif self.best is not None:
+            self.best = self._checked(self.best)
+        if simplex.qp.columns is not columns:
+            self.system = self._system()
         return ended
+
+    def _checked(self, best: Best) -> Best | None:
+        """Return an earlier point with q from scratch, None where it is no better than the present."""
+        simplex = self.simplex
+        if simplex.exact is None or simplex.outcome is None or simplex.outcome.objective <= best.R:
+            return None
+        q = gradient(simplex.qp, simplex.rows, best.alpha, self.resolved.threads)
+        R = float(best.alpha @ q)
+        better = simplex.outcome.objective > R and simplex.outcome.gap > 2.0 * (R - float(q.min()))
+        return Best(best.alpha, q, R) if better else None
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
         s = self.simplex.state
         R = float(s.now["R"][0])
         s.now["stop"] = GOING
-        self.newton, self.fresh = True, True
-        self.swaps, self.extensible = 0, False
-        self.stuck = not R > 0.0  # lost in rounding
-        if not self.stuck:
-            self.b = s.alpha / R
-            self.f = s.q / R - self.ridge * self.b
+        scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
+        self.b = s.alpha / scale
+        self.f = s.q / scale - self.ridge * self.b
+        self.newton, self.fresh, self.wrong = True, True, 0
+        self.swaps.give(0)
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
-        """Return the point, with its gradient as its warm start."""
-        simplex = self.simplex
-        here = simplex.iterate()
+        """Return the best point, with its gradient as its warm start."""
+        simplex, best = self.simplex, self.best
+        here, q = simplex.iterate(), simplex.state.q if simplex.exact is None else simplex.exact
+        if best is not None and here.objective > best.R:
+            q = best.q
+            here = replace(
+                here,
+                objective=best.R,
+                gap=2.0 * (best.R - float(q.min())),
+                outcome=None,
+                support_vectors=int(np.count_nonzero(best.alpha)),
+                alpha=simplex.in_order(best.alpha),
+            )
         start = SimplexStart(
             weights=here.alpha,
             kernel=self.resolved.kernel,
-            gradient=simplex.in_order(simplex.state.q if simplex.exact is None else simplex.exact),
+            gradient=simplex.in_order(q),
             ridge=simplex.in_order(self.ridge),
             newton=self.took_newton_steps,
             earlier=self.ends,
@@ -243,57 +279,52 @@ class NewtonRun:
 
     def _step(self) -> None:
         """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
-        simplex = self.simplex
+        simplex, ridge = self.simplex, self.ridge
+        if not simplex.state.now["R"][0] > 0.0:
+            self.stuck = True
+            return
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
-        if not self._fits(len(active)):
-            self.newton, self.has_room, self.swaps = False, False, NO_LIMIT
+        try:
+            self.system.check_room(len(active), self.resolved)
+        except UsageError:
+            if self.beyond is Beyond.REFUSE:
+                raise
+            self.newton, self.has_room = False, False
+            self.swaps.give(NO_LIMIT)
             self._set_goal()
             return
         simplex.count_step()
         try:
-            x, Qx = self.face.solve(active, self.b, self.f, self._accuracy())
+            x, Qx = self.system.solve(active, self.b, self.f, self._accuracy())
         except LinAlgError:
             self.stuck = True
             return
-        wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
+        self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
         below = np.minimum(x, 0.0)
         alpha = x - below
         total = float(alpha.sum())
         if not total > 0.0:
             self.stuck = True
             return
-        alpha, q = alpha / total, (Qx - self.face.product(below) + self.ridge * alpha) / total
-        repair = bool(wrong > MANY_WRONG * len(active) and self.repairs)
-        self._go_to(alpha, q, even_if_worse=repair)
+        self._go_to(alpha / total, (Qx - self.system.lines.product(below) + ridge * alpha) / total)
         if simplex.within():
             self.stuck = True
-        elif not wrong:  # the rows are right, but by what is clipped off, b is not exact enough
+        elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
             self._sharpen()
-        elif repair:  # weight comes and goes at a small part of the price of a Newton step
-            self.repairs, self.newton = self.repairs - 1, False
-            self.swaps = int(REPAIR_SWAPS * len(self.b))
-            self._set_goal()
+        elif self.wrong > MANY_WRONG * len(active) and self.repairs:
+            self._repair()
         elif self.fresh:
             self.b, self.f, self.fresh = x, Qx, False
         else:
-            step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
-            self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
-            if step < STANDSTILL:
-                self._sharpen()
+            self._go_along(x, Qx)
 
-    def _fits(self, active: int) -> bool:
-        """Return whether a face of so many rows fits in the memory allowed; refuse it where the rule says so."""
-        needed = self.face.bytes_for(active)
-        if needed <= self.resolved.cache_bytes and active <= self.face.most:
-            return True
-        if self.rule.beyond is Beyond.REFUSE:
-            raise SettingError(
-                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where cache_mib "
-                f"allows {self.resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use "
-                "swap-2o"
-            )
-        return False
+    def _go_along(self, x: np.ndarray, Qx: np.ndarray) -> None:
+        """Go from b towards x as far as the primal falls; solve more exactly where it does not."""
+        step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
+        self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
+        if step < STANDSTILL:
+            self._sharpen()
 
     def _sharpen(self) -> None:
         """Solve more exactly from here on, or give up where that was tried."""
@@ -301,33 +332,24 @@ class NewtonRun:
         self.sharp = min(self.sharp + 1, MOST_SHARPENINGS)
 
     def _accuracy(self) -> float:
-        """Return the residual that does not matter beside the gap asked for."""
+        """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
         R = float(self.simplex.state.now["R"][0])
         enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.goal(R) / R))
-        return enough * 1e-3**self.sharp
+        if self.sharp:
+            return enough * 1e-3**self.sharp
+        return ROUGH_RESIDUAL if self.wrong > FEW_WRONG * np.count_nonzero(self.b) else enough
 
-    def _go_to(self, alpha: np.ndarray, q: np.ndarray, *, even_if_worse: bool) -> None:
-        """Make alpha the point of the run, unless both R and the gap of the present one are lower."""
+    def _repair(self) -> None:
+        """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
+        self.repairs -= 1
+        self.newton = False
+        self.swaps.give(int(REPAIR_SWAPS * len(self.b)))
+        self._set_goal()
+
+    def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:
+        """Make alpha the point of the run, and keep the one before if that was better."""
         s = self.simplex.state
-        R, change = float(s.now["R"][0]), float(alpha @ q - s.now["R"][0])
-        if even_if_worse or change < 0.0 or R + change - q.min() < R - s.q.min():
-            self.simplex.stand_at(alpha, q)
-
-
-def least_along(b: np.ndarray, f: np.ndarray, db: np.ndarray, df: np.ndarray, penalties: np.ndarray) -> float:
-    """Return the step in [0, 1] of the least P(b + step db), with f = Q b and df = Q db, all of shape (m,).
-
-    P' (t) = (b + t db)' df - sum_i C_i max(0, 1 - f_i - t df_i) df_i rises with t; its zero is found by bisection.
-    """
-
-    def rises(t: float) -> bool:
-        loss = np.maximum(0.0, 1.0 - f - t * df)
-        return bool((b + t * db - penalties * loss) @ df >= 0.0)
-
-    if not rises(1.0):
-        return 1.0
-    low, high = 0.0, 1.0
-    while high - low > STANDSTILL / 2.0:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if rises(middle) else (middle, high)
-    return low
+        here = Best(s.alpha, s.q, float(s.now["R"][0]))
+        if self.best is None or here.R < self.best.R:
+            self.best = here
+        self.simplex.stand_at(alpha, q)
