@@ -36,12 +36,14 @@ def make(s, move):
     if move.i >= 0 and s.place[move.i] < 0:
         add_row(s, move.i)
     update(s, move)
-    if move.scale != 1.0:
+    if move.scale == 0.0:  # the step ends at the vertex i
         for p in range(now.active - 1, -1, -1):
-            j = np.int64(s.active[p])
-            s.alpha[j] *= move.scale
-            if s.alpha[j] == 0.0 and j != move.i:  # the step ended at the vertex i
-                drop_row(s, j)
+            if s.active[p] != move.i:
+                drop_row(s, np.int64(s.active[p]))
+        s.alpha[move.i] = 0.0
+    elif move.scale != 1.0:
+        for p in range(now.active):
+            s.alpha[s.active[p]] *= move.scale
     if move.i >= 0:
         s.alpha[move.i] += move.gain
     if move.j >= 0:
