@@ -113,20 +113,18 @@ class PegasosRun(StochasticRun):
                 self._next_block()
             first, self.at = self.at, min(len(self.ids), self.at + left)
             visit(self.lam, self.control, self.labels, self.sums, self.products, first, self.at, self.joined)
-            self._join(self.ids[first : self.at], self.joined[first : self.at])
+            self._join(first + np.flatnonzero(self.joined[first : self.at]))
             left -= self.at - first
         return steps
 
-    def _join(self, rows: np.ndarray, joined: np.ndarray) -> None:
-        """Count the rows that violated their margins, and put those that had not before into the expansion."""
-        rows, joined = rows[joined != 0.0], joined[joined != 0.0]
-        new = rows[self.counts[rows] == 0.0]
-        new = new[np.sort(np.unique(new, return_index=True)[1])]
-        np.add.at(self.counts, rows, joined)
+    def _join(self, which: np.ndarray) -> None:
+        """Count the rows of the block that violated their margins, and put the new ones into the expansion."""
+        rows = self.ids[which]
+        new = which[self.counts[rows] == 0.0]
+        new = new[np.sort(np.unique(self.ids[new], return_index=True)[1])]
+        np.add.at(self.counts, rows, self.joined[which])
         if len(new):
-            size = self.expansion.size
-            self.expansion.order[size : size + len(new)] = new
-            self.expansion.draw(size + len(new))
+            self.expansion.take(self.pool, self.block_at - len(self.ids) + new)
 
     def _next_block(self) -> None:
         """Take the next block's rows from the pool and compute the sums that its steps start from."""
@@ -137,7 +135,7 @@ class PegasosRun(StochasticRun):
         count = len(self.ids)
         self.block_at, self.at, self.joined = last, 0, np.zeros(count)
         self.labels = self.problem.y[self.ids]
-        self.products = self.pool.sums(self.pool, np.arange(first, last), np.eye(count), first, last)
+        self.products = self.pool.products(first, last)
         size, rows = self.expansion.size, self.members
         self.sums = self.expansion.sums(self.pool, np.arange(size), self.counts[rows][None], first, last)[0]
         self.kernel_evaluations += count * (count + size)

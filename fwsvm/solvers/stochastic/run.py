@@ -16,10 +16,10 @@ from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_range
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import Rows, as_rows, no_rows, stacked_rows
+from fwsvm.kernels.rows import Rows, as_rows, no_rows, some_rows, stacked_rows
 from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sums import sums_of_tables
-from fwsvm.kernels.tables import DENSE, Table
+from fwsvm.kernels.tables import DENSE, Table, fill
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
@@ -204,11 +204,23 @@ class Sample:
 
     def draw(self, size: int) -> None:
         """Draw rows until there are ``size``."""
-        old, self.size = self.size, size
-        drawn = picked_rows(self.X, self.order[old:size], self.dtype)
-        own, (rows, before, tiles) = own_terms(self.kernel, drawn), self.table
+        drawn = picked_rows(self.X, self.order[self.size : size], self.dtype)
+        self._append(drawn, own_terms(self.kernel, drawn))
+
+    def take(self, other: "Sample", which: np.ndarray) -> None:
+        """Go on with the rows ``which`` of another sample."""
+        size = self.size + len(which)
+        self.order[self.size : size] = other.order[which]
         if self.is_dense:
-            tiles.own[old:size] = own
+            self.draw(size)
+        else:
+            self._append(some_rows(other.table.rows, which), other.table.own[which])
+
+    def _append(self, drawn: Rows, own: np.ndarray) -> None:
+        old, (rows, before, tiles) = self.size, self.table
+        self.size += drawn.height
+        if self.is_dense:
+            tiles.own[old : self.size] = own
             pack_range(drawn, 0, drawn.height, -old, tiles.numbers)
         else:
             self.table = Table(stacked_rows([rows, drawn]), np.concatenate([before, own]), tiles)
@@ -231,6 +243,14 @@ class Sample:
         self.kernel_evaluations += len(which) * (last - first)
         tables = self.kernel, self.table, which, weights.T, at.table
         return sums_of_tables(*tables, first, last, self.threads).T
+
+    def products(self, first: int, last: int) -> np.ndarray:
+        """Return the kernel matrix of at most 64 rows ``first`` ... ``last`` - 1; ``first`` is a multiple of 64."""
+        count = last - first
+        out: np.ndarray = np.empty((count, count), self.dtype)
+        wanted = np.arange(first, last, dtype=np.int32)
+        fill(self.kernel, self.table, wanted, self.table, out, np.arange(count), first, last, first)
+        return out
 
 
 def random_order(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:
