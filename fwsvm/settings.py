@@ -17,7 +17,7 @@ POSITIVE, FINITE = "a positive number", "a finite number"
 MOST_THREADS = 1024  # each takes memory, and a typing mistake takes all
 #: Groups of options, in the order of the help.
 MODEL, STOP, DATA, OUTPUT, RESOURCES = "Model", "Stop", "Data", "Output", "Resources"
-PAPERS = "The papers' protocols"
+PAPERS = "The papers' protocols, and fine control"
 GROUPS = (MODEL, STOP, DATA, OUTPUT, RESOURCES, PAPERS)
 
 
