@@ -214,6 +214,8 @@ class Workers(FuturesExecutor):
     def _open(self) -> None:
         """Start the worker processes; they get ready while data is loaded here."""
         self.grace_seconds = GRACE_SECONDS
+        # after Ctrl-C this process ends at once: Python's tracker removes the semaphores, and would print a warning
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
         spawn = multiprocessing.get_context("spawn")
         told, self.stop = spawn.SimpleQueue(), spawn.RawValue("b")
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit that
