@@ -39,7 +39,7 @@ GROUPS = {
     ),
     "box certificate": (
         "problems/box*.py",
-        "problems/test_box_qp.py solvers/test_linear.py solvers/test_contract.py",
+        "problems/test_box_qp.py problems/test_multiple.py solvers/test_linear.py solvers/test_contract.py",
     ),
     "hinge certificate": ("problems/hinge.py", "solvers/test_stochastic.py solvers/test_contract.py"),
     "chunking": (

@@ -62,3 +62,10 @@ def test_the_certificate_of_a_multiple_is_the_gap_between_its_primal_and_the_dua
     assert better.primal == pytest.approx(primal(qp, longer), rel=1e-12)
     assert better.gap == pytest.approx(primal(qp, longer) - found.dual, rel=1e-9)
     assert (better.least, better.most) == (found.least, found.most)
+
+
+def test_a_multiple_is_past_the_margin_by_rounding_where_that_matters():
+    qp = box_qp(as_rows(sparse.csr_array([[1.0]])), np.ones(1), np.array([1e12]), Loss.HINGE, 0.0)
+    w, found = best_certificate(qp, np.ones(1), np.array([1.0, 0.0]))
+    assert w[0] > 1.0
+    assert found.gap + found.rounding.gap < 1e-14

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.solvers import Settings, Status, fit
+from fwsvm.kernels.source import RowSource
+from fwsvm.problems.binary import Binary
+from fwsvm.solvers import Settings, Status, fit, resolve
 from fwsvm.solvers.chunking import select_rows
 from tests import naive
 from tests.solvers.problems import hold_to_the_simplex
@@ -57,6 +59,27 @@ def test_a_chunk_has_a_row_of_each_class():
     assert set(range(50)) < set(chunk)
     assert len(chunk) < 200
     assert (chunk >= 500).sum() == 1
+
+
+def test_few_rows_are_taken_where_few_matter():
+    sizes = []
+
+    class Counted(RowSource):
+        def take(self, which):
+            sizes.append(len(which))
+            return super().take(which)
+
+    X, codes = clouds(9, 3000, apart=2.0)
+    resolved = resolve(chosen(), X)
+    problem = Binary(Counted(X), 1.0 - 2.0 * codes, np.full(3000, 10.0), (0,))
+    run = resolved.family.start(problem, resolved.rule, resolved)
+    ended = None
+    while ended is None:
+        steps = run.advance(100)
+        ended = run.check_stop() if steps < 100 else None
+    assert ended is Status.CONVERGED
+    assert len(sizes) > 1
+    assert max(sizes) < 1500
 
 
 @pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])

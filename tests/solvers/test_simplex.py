@@ -188,6 +188,7 @@ def test_a_sampled_stop_is_no_certificate(method, protocol):
         hold_to_the_simplex(found, X, y, 1.0, **RBF)
         blind = train(method, X, y, protocol=protocol, tolerance=tolerance, final_gap=False, **RBF)
         assert (blind.status, blind.gap_kind, blind.certified) == (Status.SAMPLED_STOP, "sampled", False)
+        assert blind.iterations == found.iterations, "what is computed afterwards takes no step"
 
 
 @each_method
