@@ -65,7 +65,7 @@ nightly: .venv/installed ## run all tests with many more examples, then hostile 
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "" --hypothesis-profile=nightly
 	$(MAKE) fuzz
 
-mutants: .venv/mutants ## the share of 250 small faults in the code that tests find (40 minutes)
+mutants: .venv/mutants ## the share of 200 small faults in the code that tests find (half an hour)
 	$(BIN)/python -m tests.mutants
 
 check: .venv/installed ## format, lint, types, and the order of imports

@@ -114,7 +114,7 @@ def test_a_tolerance_below_double_precision_ends_the_run(search):
 def test_a_small_cache_and_threads_change_no_bit(method):
     X, y = clouds(5, m=700)
     found = [
-        train(method, X, y, C=10.0, tolerance=1e-2, cache_mib=mib, threads=threads, **RBF)
+        train(method, X, y, C=10.0, max_iterations=3000, cache_mib=mib, threads=threads, **RBF)
         for mib, threads in ((64, 1), (1, 1), (64, 2))
     ]
     assert len({(each.objective, each.gap, each.steps) for each in found}) == 1
