@@ -46,15 +46,6 @@ def trained(file: Path, machine: Path, *more: str) -> dict[str, object]:
     return found
 
 
-def test_values_give_the_machine_that_rows_give(files, tmp_path):
-    given = trained(files[0], tmp_path / "given", "--kernel", "precomputed")
-    made = trained(files[2], tmp_path / "made", "--gamma", "0.25")
-    assert given["certified"] is made["certified"] is True
-    assert given["objective"] == pytest.approx(made["objective"], rel=1e-6)
-    assert (given["kernel"], given["gamma"]) == ("precomputed", None)
-    assert given["train_accuracy"] == pytest.approx(made["train_accuracy"], abs=0.011)
-
-
 def test_libsvm_says_the_same_of_our_model(files, tmp_path):
     svm = pytest.importorskip("libsvm.svmutil")
     trained(files[0], tmp_path / "m", "--kernel", "precomputed", "--probability")

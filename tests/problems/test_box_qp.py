@@ -1,14 +1,25 @@
-"""The dual of the linear SVM against a naive one: primal, dual, gap and violations."""
+"""The dual of the linear SVM against a naive one: primal, dual, gap, violations, and the best multiple of w."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import optimize, sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import (
+    LEAST,
+    MOST,
+    BoxQP,
+    Loss,
+    best_certificate,
+    best_multiple,
+    box_qp,
+    certificate,
+    margins_of,
+    weights_of,
+)
 
 losses = st.sampled_from(list(Loss))
 
@@ -23,14 +34,20 @@ def problem(
 
 
 def naive(
-    X: np.ndarray, y: np.ndarray, C: np.ndarray, loss: Loss, bias: float, alpha: np.ndarray
+    X: np.ndarray,
+    y: np.ndarray,
+    C: np.ndarray,
+    loss: Loss,
+    bias: float,
+    alpha: np.ndarray,
+    theta: float = 1.0,
 ) -> tuple[float, float]:
-    """Return P(w(alpha)) and D(alpha), written as in the definition."""
+    """Return P(theta w(alpha)) and D(alpha), written as in the definition."""
     X = np.column_stack([X, np.full(len(X), bias)])
     w = X.T @ (y * alpha)
-    t = np.maximum(0.0, 1.0 - y * (X @ w))
+    t = np.maximum(0.0, 1.0 - theta * y * (X @ w))
     hinge = loss is Loss.HINGE
-    primal = 0.5 * w @ w + (C * (t if hinge else t**2)).sum()
+    primal = 0.5 * theta**2 * w @ w + (C * (t if hinge else t**2)).sum()
     return primal, alpha.sum() - 0.5 * w @ w - (0.0 if hinge else (alpha**2 / (4 * C)).sum())
 
 
@@ -82,3 +99,32 @@ def test_a_tiny_gap_is_not_lost_in_the_difference_of_primal_and_dual():
 def test_a_bias_feature_must_be_a_number_that_can_be_squared(bias):
     with pytest.raises(UsageError, match="bias"):
         box_qp(as_rows(sparse.csr_array(np.ones((1, 1)))), np.ones(1), np.ones(1), Loss.HINGE, bias)
+
+
+@given(st.integers(0, 2**31), losses, st.sampled_from([1e-2, 0.3, 1.0, 5.0]))
+def test_no_multiple_within_reach_is_better(seed, loss, scale):
+    X, y, C, qp = problem(seed, 40, 12, loss, 0.5)
+    alpha = scale * np.random.default_rng(seed + 1).random(40) * C
+
+    def primal(theta):
+        return naive(X, y, C, loss, 0.5, alpha, theta)[0]
+
+    w = weights_of(qp, alpha)
+    theta, decrease = best_multiple(qp.points, margins_of(qp, w), float(w @ w), 0.0)
+    assert decrease == pytest.approx(primal(1.0) - primal(theta), rel=1e-6, abs=1e-9 * primal(1.0))
+    best = optimize.minimize_scalar(primal, bounds=(LEAST, MOST), method="bounded", options={"xatol": 1e-9})
+    assert LEAST <= theta <= MOST
+    assert primal(theta) <= min(best.fun, primal(1.0)) * (1 + 1e-9)
+    if scale <= 1.0:
+        found, (longer, better) = certificate(qp, alpha, w), best_certificate(qp, alpha, w)
+        np.testing.assert_allclose(longer, theta * w, rtol=1e-9)
+        assert (better.dual, better.least, better.most) == (found.dual, found.least, found.most)
+        assert better.primal == pytest.approx(primal(theta), rel=1e-9)
+        assert better.gap == pytest.approx(primal(theta) - found.dual, rel=1e-8)
+
+
+def test_a_multiple_is_past_the_margin_by_rounding_where_that_matters():
+    qp = box_qp(as_rows(sparse.csr_array([[1.0]])), np.ones(1), np.array([1e12]), Loss.HINGE, 0.0)
+    w, found = best_certificate(qp, np.ones(1), np.array([1.0, 0.0]))
+    assert w[0] > 1.0
+    assert found.gap + found.rounding.gap < 1e-14

@@ -111,7 +111,7 @@ def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before):
     hold_to_the_simplex(found, X, 1.0 - 2.0 * codes, 10.0, kernel="rbf", gamma=GAMMA)
 
 
-@pytest.mark.parametrize("after", [1, 3, 30])
+@pytest.mark.parametrize("after", [1, 3, 50])
 def test_an_interrupt_says_how_far_the_optimum_may_be(after, monkeypatch):
     monkeypatch.setattr("fwsvm.solvers.loop.WATCH_EVERY", 0.0)
     monkeypatch.setattr("fwsvm.solvers.loop.LOOKS_SHARE", 0.0)
