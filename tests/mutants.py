@@ -67,7 +67,7 @@ GROUPS = {
         "data/test_svmlight.py data/test_parsed.py cli/test_file_tools.py",
         "",
     ),
-    "model files": ("problems/model_files.py", "problems/test_model_files.py", ""),
+    "model files": ("problems/model_files.py", "problems/test_model_files.py cli/test_predict.py", ""),
 }
 #: Operators of cosmic-ray that change no result: of annotations, decorators and names.
 VOID = ("core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr", "core/Variable", "core/ExceptionReplacer")
@@ -107,17 +107,19 @@ def mutants_of(group: str) -> Iterator[list[Mutant]]:
 
 
 def compiled_parts(mutant: Mutant) -> set[str]:
-    """Return the names of the compiled function, or of constants, that a line is part of; none for Python alone.
+    """Return the names of the compiled function, or of constants and those made of them, that a line is part of.
 
-    A function for Python alone has annotations here, and no decorator.
+    None for a function for Python alone, which has annotations here, and no decorator.
     """
+    parts: set[str] = set()
     for node in ast.parse((ROOT / mutant.source).read_text("utf-8")).body:
-        if node.lineno <= mutant.line <= node.end_lineno:
-            if isinstance(node, ast.FunctionDef):
-                return set() if node.returns is not None and not node.decorator_list else {node.name}
-            if isinstance(node, ast.Assign):
-                return {each.id for each in ast.walk(node.targets[0]) if isinstance(each, ast.Name)}
-    return set()
+        here = node.lineno <= mutant.line <= node.end_lineno
+        if isinstance(node, ast.FunctionDef) and here and (node.returns is None or node.decorator_list):
+            parts.add(node.name)
+        if isinstance(node, ast.Assign):
+            names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            parts |= names if here or names & parts else set()
+    return parts - {"np"}
 
 
 def run(group: str, seconds: int, mutant: Mutant | None = None) -> str:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import fwsvm
-from fwsvm import _mapped, scaling
+from fwsvm import _mapped
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -154,24 +154,6 @@ def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings
                     fwsvm.predict(result, data)
             with pytest.raises(UsageError, match="not finite numbers"):
                 result.model.predict(rows)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_mapped_rows_are_scaled_some_at_a_time(monkeypatch, map_rows, form):
-    result = fwsvm.train(X, Y, scale="[0,1]", threads=1)
-    expected = fwsvm.predict(result, form(X))
-    whole, seen = form(X), []
-    mapped = map_rows(X) if form is np.asarray else whole
-    if form is not np.asarray:
-        mapped = sparse.csr_array((map_rows(whole.data), whole.indices, whole.indptr), shape=X.shape)
-    apply = scaling.apply
-    monkeypatch.setattr(
-        scaling, "apply", lambda rows, ranges: seen.append(rows.shape[0]) or apply(rows, ranges)
-    )
-    monkeypatch.setattr(_mapped, "NUMBERS", 40)
-    assert (fwsvm.predict(result, mapped) == expected).all()
-    assert len(seen) > 4
-    assert sum(seen) == len(X)
 
 
 def test_unscaled_rows_are_warned_of():

@@ -172,7 +172,10 @@ def test_predictions_do_not_depend_on_where_rows_are(
     there = written(tmp_path, form)
     assert (
         CliRunner()
-        .invoke(main, ["train", "-m", "chunking", "--model", str(tmp_path / "m"), str(there.path)])
+        .invoke(
+            main,
+            ["train", "-m", "chunking", "--scale", "[0,1]", "--model", str(tmp_path / "m"), str(there.path)],
+        )
         .exit_code
         == 0
     )

@@ -92,6 +92,7 @@ REFUSED = [
     ("1 1:1e999", "value '1e999' is too large for a double"),
     ("nan 1:1", "label 'nan' is not finite"),
     ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
+    ("1 qiz:3 1:1", "index of 'qiz:3' is not a whole number"),
     ("1 " + "1" * 90, "'" + "1" * 37 + "...' is not index:value"),
 ]
 
@@ -245,6 +246,7 @@ LONG = st.from_regex(r"[0-9]{1,30}\.[0-9]{1,30}", fullmatch=True)
         "9007199254740993",
         "9007199254740993e-23",
         "3e23",
+        "1e64",
         "9999999999999999999e289",
         "5e-324",
         "2.2250738585072014e-308",

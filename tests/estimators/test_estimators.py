@@ -27,7 +27,6 @@ from fwsvm.estimators import DualCoordinateSVC, FrankWolfeSVC, StochasticSVC
 
 EVERY = [kind(random_state=0) for kind in (FrankWolfeSVC, DualCoordinateSVC, StochasticSVC)]
 KERNEL = [FrankWolfeSVC(random_state=0), StochasticSVC(random_state=0)]
-WEIGHTED = [FrankWolfeSVC(gamma=0.1, tol=1e-8, random_state=0), DualCoordinateSVC(tol=1e-10, random_state=0)]
 X, Y3 = make_classification(
     n_samples=150, n_features=6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=1
 )
@@ -126,16 +125,6 @@ def test_the_linear_machine_is_liblinears(loss):
     decision = X @ ours.coef_.T + ours.intercept_
     assert np.allclose(decision, ours.decision_function(X))
     assert (ours.predict(X) == theirs.predict(X)).all()
-
-
-@named(WEIGHTED)
-def test_class_weights_are_sample_weights(estimator):
-    estimator = clone(estimator).set_params(random_state=0)
-    by_class = clone(estimator).set_params(class_weight={"ant": 5.0, "bee": 0.5}).fit(X2, Y2)
-    by_row = clone(estimator).fit(X2, Y2, sample_weight=np.where(Y2 == "ant", 5.0, 0.5))
-    plain = clone(estimator).fit(X2, Y2)
-    assert by_class.result_.objective == by_row.result_.objective
-    assert (by_class.predict(X2) == "ant").sum() > (plain.predict(X2) == "ant").sum()
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
