@@ -130,7 +130,7 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     longer = [one for one in names if one.lower() == given.lower()] or [
         one for one in names if given and one.startswith(given)
     ]
-    near = longer if len(longer) == 1 else get_close_matches(given, names, 1)
+    near = longer if len(longer) == 1 else get_close_matches(given, names, 1, 0.55)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 

@@ -4,6 +4,7 @@ Options of training come from `fwsvm.settings.Settings`.
 """
 
 import os
+import tempfile
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
@@ -245,6 +246,10 @@ def refuse_no_folder(output: Path | None, option: str) -> None:
         return
     folder = output.absolute().parent
     why = "it is a folder" if output.is_dir() else "" if folder.is_dir() else f"there is no folder {folder}"
-    if why or not os.access(folder, os.W_OK):
-        why = why or f"no permission to write in {folder}"
+    if not why:
+        try:
+            tempfile.TemporaryFile(dir=folder).close()  # os.access knows nothing of /proc
+        except OSError:
+            why = f"no permission to write in {folder}"
+    if why:
         raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
