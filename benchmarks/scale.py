@@ -3,7 +3,7 @@
     python benchmarks/scale.py rows    [--most 60] [--csv FILE] [KIND ...]
     python benchmarks/scale.py cache   [--csv FILE] [SET ...]
     python benchmarks/scale.py threads [--csv FILE] [SET ...]
-    python benchmarks/scale.py memory  [--rows 2000000] [--limit 512] [--csv FILE] [METHOD ...]
+    python benchmarks/scale.py memory  [--rows 3000000] [--limit 1024] [--csv FILE] [METHOD ...]
 
 rows     `swap-2o`, C = 1, on 1,000 ... 200,000 generated rows of each KIND, as long as a run takes less than --most
          seconds: sampled search under the papers' rule (meb, 1e-4), and full search to a relative gap of 1e-2. The last
@@ -131,8 +131,8 @@ def main() -> None:
     asked.add_argument("what", choices=work)
     asked.add_argument("names", nargs="*")
     asked.add_argument("--most", type=float, default=60.0, help="seconds a run may take")
-    asked.add_argument("--rows", type=int, default=2_000_000)
-    asked.add_argument("--limit", type=int, default=512, help="MiB")
+    asked.add_argument("--rows", type=int, default=3_000_000)
+    asked.add_argument("--limit", type=int, default=1024, help="MiB")
     given = asked.parse_intermixed_args()
     measure, usual = work[given.what]
     bench.report(measure(given.names or usual, given), given.csv)

@@ -30,7 +30,7 @@ def draw(narrow: bool) -> Figure:
         axes.scatter(ratios, places, s=30, color=colour, marker=marker, label=label, zorder=3)
     axes.axvline(1.0, color=GREY, linewidth=1)
     axes.set_xscale("log")
-    axes.set_xticks([1, 2, 5, 10, 20], ["1" if narrow else "1 (as fast)", "2", "5", "10", "20"])
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1" if narrow else "1 (as fast)", "2", "5", "10", "20"])
     axes.minorticks_off()
     axes.set_yticks(places, [f"{data}, C = {C:g}" for data, C in seconds.index])
     axes.set_xlabel("training time / that of fwsvm")
