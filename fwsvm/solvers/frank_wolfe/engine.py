@@ -21,7 +21,7 @@ def choose(rule, s, i):
 
 
 def _ascent_vertex(rule, s):
-    select(s)
+    select(s.search, s)
 
 
 @generic(default=_ascent_vertex, each_step=True)
@@ -29,7 +29,7 @@ def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
 
-@njit(each_step=True)
+@njit(inline="always")
 def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
     now = s.now[0]

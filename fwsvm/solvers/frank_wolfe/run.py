@@ -48,6 +48,7 @@ from fwsvm.solvers.frank_wolfe.state import (
     GOING,
     NO_PROGRESS,
     NO_VIOLATOR,
+    FullSearch,
     Search,
     SimplexStart,
     SimplexState,
@@ -136,7 +137,7 @@ class SimplexRun:
     def _search(self, active: int) -> Search:
         """Return how the run looks for the ascent vertex where so many rows are active."""
         if not self.sampled:
-            return Search()
+            return FullSearch()
         protocol = self.resolved.protocol
         # Only CVM never steps toward a row of the active set: it has solved that.
         chosen = protocol.candidates if isinstance(self.rule, CVM) else UNIFORM

@@ -9,7 +9,7 @@ import numpy as np
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
 from fwsvm.kernels.sparse_tiles import TILE, WIDE, fill_sparse
 from fwsvm.kernels.tables import kernel_matrix, threads_for
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.random import below
 from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.simplex_qp import SimplexQP
@@ -19,6 +19,7 @@ from fwsvm.solvers.frank_wolfe.state import (
     GOING,
     NO_VIOLATOR,
     REACHED,
+    FullSearch,
     Search,
     SimplexState,
 )
@@ -27,17 +28,24 @@ from fwsvm.solvers.tuning import FIRST_ROOM, LONE_COLUMN_COST, PREFETCH_WITHIN, 
 CANDIDATES = 59  # hold one of the best 5 per cent with probability 0.95 (003 Theorem 1)
 
 
-@njit(each_step=True)
-def select(s):
+@generic(each_step=True)
+def select(search, s):
     """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
-    now, search = s.now[0], s.search
-    if search.candidates == 0:
-        now.iterations += 1
-        now.vertex = now.best
-        now.gap = 2.0 * (now.R - s.q[now.best])
-        if now.gap <= goal(s):
-            now.stop = REACHED
-        return
+
+
+@select.implements(FullSearch)
+def _select_least(search, s):
+    now = s.now[0]
+    now.iterations += 1
+    now.vertex = now.best
+    now.gap = 2.0 * (now.R - s.q[now.best])
+    if now.gap <= goal(s):
+        now.stop = REACHED
+
+
+@select.implements(Search)
+def _select_candidate(search, s):
+    now = s.now[0]
     if now.draws == 0:
         now.iterations += 1
         draw(s)

@@ -51,6 +51,12 @@ class Search(NamedTuple):
     computed: bool = False
 
 
+class FullSearch(Search):
+    """Search among all rows: a type of its own, so that code for candidates is compiled only where it runs."""
+
+    __slots__ = ()
+
+
 class SimplexState(NamedTuple):
     """The point, its gradient, and the kernel values at hand; arrays change, the tuple does not.
 
