@@ -168,13 +168,17 @@ def _list_shipped() -> None:
 
 def _executor(workers: int, scheduler: str | None, resources: "Resources") -> "Executor":
     """Return what runs the chains."""
-    from fwsvm.experiments.executors import Inline, Workers
+    from fwsvm.experiments.run import Inline
 
-    if scheduler is None:
-        return Workers(workers, resources) if workers > 1 else Inline(resources)
-    from fwsvm.experiments.cluster_executor import ClusterExecutor
+    if scheduler is not None:
+        from fwsvm.experiments.cluster_executor import ClusterExecutor
 
-    return ClusterExecutor(scheduler, resources)
+        return ClusterExecutor(scheduler, resources)
+    if workers > 1:
+        from fwsvm.experiments.executors import Workers
+
+        return Workers(workers, resources)
+    return Inline(resources)
 
 
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":

@@ -1,4 +1,6 @@
-"""Executors: where chains run, in this process, in local worker processes, or on a Dask cluster (`cluster_executor`).
+"""Executors: where chains run, in local worker processes, or on a Dask cluster (`cluster_executor`).
+
+In this process `fwsvm.experiments.run.Inline` runs them.
 
 `run` of an executor delivers each record to the caller when it is made, so one process writes all results. A chain
 whose worker died starts again, so a record may be delivered twice.
@@ -13,7 +15,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -22,47 +24,25 @@ from typing import Any, TypeAlias
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import Record, Resources, error_record, failure_record, run_cells
+from fwsvm.experiments.run import (
+    CellReporter,
+    Deliver,
+    Inline,
+    Record,
+    Resources,
+    error_record,
+    failure_record,
+    run_here,
+)
 from fwsvm.files.lock import held_back
-from fwsvm.phases import Phase, listening
+from fwsvm.phases import Phase
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
 GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
 
-Deliver = Callable[[Record], None]
-CellReporter = Callable[[Cell, Progress | Phase], None]
 Executor: TypeAlias = "Inline | FuturesExecutor"
-
-
-def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellReporter) -> None:
-    """Run a chain in this process; the phases of its cells are told like their progress."""
-    present = [chain[0]]
-
-    def start(cell: Cell) -> None:
-        present[0] = cell
-
-    with listening(lambda phase: watch(present[0], phase)):
-        for record in run_cells(chain, resources, watch, on_start=start):
-            deliver(record)
-
-
-class Inline:
-    """The executor without workers."""
-
-    slots = 1
-
-    def __init__(self, resources: Resources) -> None:
-        self.resources = resources
-
-    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all chains, one after another; see `FuturesExecutor.run`."""
-        for chain in chains:
-            run_here(chain, self.resources, deliver, watch)
-
-    def close(self) -> None:
-        """Do nothing: there are no workers."""
 
 
 class FuturesExecutor(ABC):

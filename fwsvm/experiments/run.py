@@ -20,11 +20,11 @@ from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import record, samples
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.plan import FINAL, SELECT, Cell, run_id
+from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain, run_id
 from fwsvm.experiments.probability import train_model
 from fwsvm.experiments.record import UNMEASURED, Row, settings_columns, unmeasured
 from fwsvm.experiments.validation import divided, parts, validation_mask
-from fwsvm.phases import Phase, enter
+from fwsvm.phases import Phase, enter, listening
 from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 #: Rows to train and to test on, wherever they are.
 TrainingRows: TypeAlias = "LocalRows | RemoteRows"
 CellWatch = Callable[[Cell, Progress], None]
+CellReporter = Callable[[Cell, Progress | Phase], None]
+Deliver = Callable[["Record"], None]
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
 
 
@@ -295,6 +297,35 @@ def run_cells(
         if path.due([each for _, each, _ in waiting]):
             yield from _records(rows, path, waiting)
     yield from _records(rows, path, waiting)
+
+
+def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellReporter) -> None:
+    """Run a chain in this process; the phases of its cells are told like their progress."""
+    present = [chain[0]]
+
+    def start(cell: Cell) -> None:
+        present[0] = cell
+
+    with listening(lambda phase: watch(present[0], phase)):
+        for record in run_cells(chain, resources, watch, on_start=start):
+            deliver(record)
+
+
+class Inline:
+    """The executor without workers."""
+
+    slots = 1
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+
+    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
+        """Run all chains, one after another; see `fwsvm.experiments.executors.FuturesExecutor.run`."""
+        for chain in chains:
+            run_here(chain, self.resources, deliver, watch)
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
 
 
 def _records(rows: LocalRows, path: CPath, waiting: list[tuple[Cell, Run, Row]]) -> Iterator[Record]:

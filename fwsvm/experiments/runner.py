@@ -8,11 +8,10 @@ its rows replace those there.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
-from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import Experiment, Selection
 from fwsvm.experiments.plan import Cell, Chain, Known, ids
 from fwsvm.experiments.run import Record, failure_record
@@ -21,6 +20,9 @@ from fwsvm.experiments.validation import Choice
 from fwsvm.files.lock import held_back
 from fwsvm.solvers import Status
 from fwsvm.solvers.resolve import stop_of
+
+if TYPE_CHECKING:
+    from fwsvm.experiments.executors import Executor
 
 
 class _FailFast(Exception):  # noqa: N818 - not an error
@@ -56,7 +58,7 @@ class Runner:
     experiment: Experiment
     known: Known
     store: ResultsStore
-    executor: Executor
+    executor: "Executor"
     reporter: Any
     force: bool = False
     fail_fast: bool = False
