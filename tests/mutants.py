@@ -61,13 +61,21 @@ GROUPS = {
         "experiments/test_store.py experiments/test_resume.py cli/test_grid.py",
         "",
     ),
-    "plan": ("experiments/plan.py", "experiments/test_plan.py experiments/test_resume.py", ""),
+    "plan": (
+        "experiments/plan.py",
+        "experiments/test_plan.py experiments/test_resume.py cli/test_grid.py",
+        "",
+    ),
     "svmlight": (
         "data/formats/svmlight*.py",
         "data/test_svmlight.py data/test_parsed.py cli/test_file_tools.py",
         "",
     ),
-    "model files": ("problems/model_files.py", "problems/test_model_files.py cli/test_predict.py", ""),
+    "model files": (
+        "problems/model_files.py",
+        "problems/test_model_files.py problems/test_model_scaling.py cli/test_predict.py",
+        "",
+    ),
 }
 #: Operators of cosmic-ray that change no result: of annotations, decorators and names.
 VOID = ("core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr", "core/Variable", "core/ExceptionReplacer")
