@@ -38,7 +38,7 @@ _SENTENCES = {
     "interrupted": "Interrupted; the point reached so far was kept.",
     "time_limit": "The time limit was reached before the tolerance.",
     "max_iterations": "The iteration limit was reached before the tolerance.",
-    "stalled": "Steps no longer change the objective; the gap plus its rounding margin is above the tolerance.",
+    "stalled": "The method makes no more progress; the gap plus its rounding margin is above the tolerance.",
     "sampled_stop": "The method stopped by its own rule, which does not prove the tolerance; see the gap.",
     "converged": "The gap, recomputed from scratch, is within the tolerance.",
 }
