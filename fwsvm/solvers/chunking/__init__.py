@@ -7,8 +7,8 @@ found, and exchange rows that cannot matter for rows that violate their conditio
 on the way (shrinking). Here:
 
 1. Solve on an eighth of the rows, drawn at random class by class, to the goal.
-2. Compute q = K~ alpha at all rows from scratch: in single precision, and where that shows no row outside the chunk
-   that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
+2. Compute q = K~ alpha at all rows from scratch: in single precision, and from where that shows no row outside the
+   chunk that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
    certificate: done.
 3. The rows that matter are the support vectors of alpha and those with f_t < 1. Take half as many again, those of least
    f, as the next chunk; take all rows where that is more than half of them.
@@ -111,6 +111,7 @@ class ChunkRun:
     below : float, a number that the optimum is not below, by the looks so far
     end : SimplexIterate, what the last inner run ended at
     before : Counters, what all before the present inner run did
+    dtype : float32, or float64 from the look on that single precision does not decide
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class ChunkRun:
         self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
         self.widest = float(self.diagonal.max())
         self.lowest, self.below = np.inf, 0.0
+        self.dtype: type = np.float32
         self.alpha = np.zeros(self.m)
         if warm_start is None:
             share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m) if self.source.is_far else FIRST_CHUNK
@@ -207,9 +209,11 @@ class ChunkRun:
             return ended
         self.end, self.before = self.iterate(), self.counters
         self.alpha, self.inner = self.end.alpha, None
-        q, _ = self._look(np.float32)
-        if self._excess_outside(q) <= SINGLE_ROUNDING * self.widest:  # the run may have ended
-            q, found = self._look(np.float64)
+        q, found = self._look(self.dtype)
+        if self.dtype is np.float32 and self._excess_outside(q) <= SINGLE_ROUNDING * self.widest:
+            self.dtype = np.float64  # the run may have ended; so may it after the next chunk
+            q, found = self._look(self.dtype)
+        if self.dtype is np.float64:
             outcome = outcome_of(found, self.settings, self.widest)
             if outcome.within and not self.settings.final_gap:
                 return Status.SAMPLED_STOP
