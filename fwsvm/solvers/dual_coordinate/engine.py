@@ -70,8 +70,7 @@ REALS = (
     "stop_constant",  # stop where gap <= stop_constant + stop_slope * D
     "stop_slope",
     "optimism",  # gap as tracked / best gap as surveyed, when last surveyed
-    "theta",  # the best multiple of w, when last surveyed,
-    "decrease",  # and what it takes off P and the gap
+    "decrease",  # what the best multiple of w takes off P and the gap, when last surveyed
     "dual_surveyed",  # D then
     "least_gap",  # the least gap surveyed
 )
@@ -323,17 +322,8 @@ def goal(s):
 @njit(inner=True)
 def _next_sweep(rule, s):
     now = s.now[0]
-    now.doing, now.at, now.theta, now.decrease = SWEEPING, 0, 1.0, 0.0
-    now.travelled = 0.0
+    now.doing, now.at, now.decrease, now.travelled = SWEEPING, 0, 0.0, 0.0
     begin(rule, s)
-
-
-@njit(inner=True)
-def start_survey(s):
-    """Start a survey of all rows, abandoning the current sweep."""
-    now = s.now[0]
-    now.optimism = now.gap  # set against the surveyed gap when the survey ends
-    now.doing, now.at, now.gap = SURVEYING, 0, 0.0
 
 
 @njit(inner=True)
@@ -350,7 +340,8 @@ def _end_sweep(rule, s):
         or now.sweeps > max(SURVEY_GROWTH * now.sweeps_surveyed, now.sweeps_surveyed + SURVEY_INCREMENT)
     )
     if (wanted and not now.by_own_rule) or now.idle >= IDLE_VISITS_FOR_SURVEY * len(s.qp.points):
-        start_survey(s)
+        now.optimism = now.gap  # set against the surveyed gap when the survey ends
+        now.doing, now.at, now.gap = SURVEYING, 0, 0.0
     else:
         _next_sweep(rule, s)
 
@@ -364,7 +355,7 @@ def _end_survey(rule, s):
     if not now.by_own_rule:
         if goal(s) < now.gap <= MULTIPLE_TRY_FACTOR * goal(s):
             wanted, square = min(now.gap - goal(s), 0.5 * now.gap), (s.w * s.w).sum()
-            now.theta, now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)
+            now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted).decrease
         if now.gap - now.decrease <= goal(s):
             now.stop = REACHED
             return

@@ -96,7 +96,7 @@ class LinearRun:
         now["gap"] = coordinates["shortfall"].sum()
         now["optimism"] = 2.0 * now["gap"]
         now["dual"], now["dual_surveyed"], now["least_gap"] = qp.constant, np.nan, np.inf
-        now["theta"], now["least_before"], now["most_before"] = 1.0, -np.inf, np.inf
+        now["least_before"], now["most_before"] = -np.inf, np.inf
         now["reach"] = np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
@@ -115,7 +115,7 @@ class LinearRun:
         self.state.coordinates["slack"] = -1.0
         now["dual"] = certificate(self.qp, self._alpha, w).dual
         now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
-        now["theta"], now["decrease"] = 1.0, 0.0
+        now["decrease"] = 0.0
 
     def _set_goal(self) -> None:
         now, tolerance = self.state.now, self.resolved.tolerance
