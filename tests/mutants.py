@@ -38,7 +38,7 @@ GROUPS = {
     "moves": ("solvers/frank_wolfe/moves.py solvers/frank_wolfe/*swap*.py", METHODS, FRANK_WOLFE),
     "simplex certificate": (
         "problems/simplex_qp.py",
-        "problems/test_simplex_qp.py solvers/test_contract.py solvers/test_newton.py test_where_rows_are.py",
+        "problems/test_simplex_qp.py solvers/test_contract.py solvers/test_newton.py solvers/test_chunking.py",
         f"{FRANK_WOLFE} newton chunking",
     ),
     "box certificate": (

@@ -212,10 +212,12 @@ def test_the_seed_chooses_start_and_samples():
     assert found[0] == found[1] != found[2]
 
 
+@pytest.mark.parametrize("gradient", ["kept", "computed"])
 @pytest.mark.parametrize("candidates", ["uniform", "balanced", "outside"])
-def test_candidates_of_each_kind_lead_to_the_optimum(candidates):
+def test_candidates_of_each_kind_lead_to_the_optimum(candidates, gradient):
     X, y = clouds(2, m=300)
-    found = train("cvm", X, y, search="sampled", candidates=candidates, tolerance=1e-4, **RBF)
+    given = {"search": "sampled", "candidates": candidates, "gradient": gradient}
+    found = train("cvm", X, y, tolerance=1e-4, **given, **RBF)
     assert found.certified
     hold_to_the_simplex(found, X, y, 1.0, **RBF)
 
