@@ -13,6 +13,8 @@ SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
 ).split()
 #: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]
+#: Columns that identify a run, also one that was interrupted before its settings were known.
+RUN = ["experiment", "profile", "run_id"]
 #: What is known of a run that never started.
 ASKED = ["experiment", "profile", "dataset", "method", "kernel", "tolerance", "degree", "coef0", *REPEATED]
 
@@ -29,7 +31,9 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
         gamma_set=rows["gamma"].where(rows["width_rule"] == ""), _finished=rows["status"].isin(DONE)
     )
     rows = rows.sort_values("_finished", kind="stable")
-    rows = rows.drop_duplicates([*SETTING, *REPEATED], keep="last").sort_index()
+    for identity in (RUN, [*SETTING, *REPEATED]):
+        rows = rows.drop_duplicates(identity, keep="last")
+    rows = rows.sort_index()
     asked = rows[ASKED].merge(rows.loc[rows["_finished"], ASKED].drop_duplicates(), "left", indicator=True)
     ran = (asked["_merge"] == "both").to_numpy()
     never_started = ~rows["_finished"] & rows["C"].isna() & rows["lambda"].isna()

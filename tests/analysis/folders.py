@@ -57,7 +57,7 @@ DEFAULTS: dict[str, Any] = {
 #: What run_id is made of here.
 IDENTITY = (
     *("experiment", "profile", "role", "dataset", "method", "kernel", "C", "tolerance", "seed"),
-    *("fold", "repetition", "gamma"),
+    *("fold", "repetition", "gamma", "search"),
 )
 
 

@@ -76,6 +76,13 @@ def test_a_run_that_never_was_is_replaced_by_one_that_agrees_with_what_was_asked
     assert made[["method", "status"]].to_numpy().tolist() == [["fw", "missing"], ["mfw", "converged"]]
 
 
+def test_a_run_interrupted_before_training_is_replaced_by_its_repetition() -> None:
+    unknown = dict.fromkeys(("kernel", "gamma", "sigma2", "width_rule", "lambda", "stop", "search"), "")
+    begun = row(run_id="0a", status="interrupted", train_seconds="", **unknown)
+    assert cells_of(begun)["status"].tolist() == ["interrupted"]
+    assert cells_of(begun, row(run_id="0a"))["status"].tolist() == ["converged"]
+
+
 def test_several_classes_cut_short_have_a_time_but_no_accuracy() -> None:
     """Pairs that were not reached have no machine: what the others say together means nothing."""
     cut = {"status": "time_limit", "train_seconds": 10.0, "test_accuracy": 0.1, "support_vectors": 3}
