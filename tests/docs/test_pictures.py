@@ -36,6 +36,6 @@ def test_each_drawing_stands_on_a_page():
 
 def test_the_readme_has_the_means_of_its_drawing():
     drawn = " ".join(words((DOCS / "pictures" / "peers.svg").read_text("utf-8")))
-    means = dict(re.findall(r"(SVC|intelex), \d / \d threads, mean ([\d.]+)", drawn))
+    means = re.findall(r"\d / \d threads, mean ([\d.]+)", drawn)
     readme = (DOCS.parent / "README.md").read_text("utf-8")
-    assert f"Geometric means: {means['SVC']}, {means['intelex']}" in readme
+    assert f"Geometric means: {', '.join(means)};" in readme
