@@ -6,6 +6,7 @@ from typing import Any
 from fwsvm import exit_codes
 
 SHOWN = 60  # characters of a wrong value that a message quotes
+LIKENESS = 0.55  # of two words, so that `repeat` suggests `repetitions`; difflib's own 0.6 does not
 MOST_WORDS = 300  # characters of another package's error that a message quotes
 
 
@@ -130,7 +131,7 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     longer = [one for one in names if one.lower() == given.lower()] or [
         one for one in names if given and one.startswith(given)
     ]
-    near = longer if len(longer) == 1 else get_close_matches(given, names, 1, 0.55)
+    near = longer if len(longer) == 1 else get_close_matches(given, names, 1, LIKENESS)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 

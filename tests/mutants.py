@@ -150,9 +150,8 @@ def run(group: str, seconds: int, mutant: Mutant | None = None) -> str:
 def _run_tests(group: str, seconds: int, *mutant: object) -> None:
     """Run the tests of a group in this process, with a mutant if there is one."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell ignores it in what runs in the background
+    # a shell has what runs in the background ignore Ctrl-C, which some tests send
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     os.chdir(ROOT)

@@ -325,7 +325,7 @@ class Inline:
             run_here(chain, self.resources, deliver, watch)
 
     def close(self) -> None:
-        """Do nothing: there are no workers."""
+        """Do nothing: this process goes on."""
 
 
 def _records(rows: LocalRows, path: CPath, waiting: list[tuple[Cell, Run, Row]]) -> Iterator[Record]:
