@@ -169,6 +169,9 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
     design = evaluation.design
     found = [_friedman_table(design, name, test, source) for name, test in evaluation.overall.items()]
+    if found:
+        conventions = (f"Friedman: {statistics.FRIEDMAN}", f"Nemenyi: {statistics.NEMENYI}")
+        found[-1] = found[-1]._replace(notes=found[-1].notes + conventions)
     rows = []
     for h, test, p, p_holm in evaluation.tested:
         one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else p
@@ -200,8 +203,6 @@ def _friedman_table(design: Design, name: str, test: Friedman, source: str) -> T
         f"N = {test.n} data sets, k = {test.k} methods; {source}",
         f"mean ranks differ by the test of Nemenyi (alpha {ALPHA:g}) if they are {difference:.4f} apart",
         *["Iman-Davenport's F is not defined: all data sets rank the methods alike"] * (not defined),
-        f"Friedman: {statistics.FRIEDMAN}",
-        f"Nemenyi: {statistics.NEMENYI}",
     )
     return Table(f"Friedman test, {measure(name).title}", ("",), ("value", "p"), tuple(rows), notes)
 

@@ -99,6 +99,13 @@ def test_sweeps_have_a_panel_per_problem_with_ticks_at_their_values_and_hollow_b
     )
 
 
+def test_ten_methods_have_ten_colours() -> None:
+    names = ["cvm", "fw", "mfw", "swap", "swap-2o", "liblinear", "avsf", "wolfe", "pegasos", "scs"]
+    rows = [row(dataset="usps", method=name, C=C) for name in names for C in (1, 2)]
+    (drawing,) = draw(of_rows(*rows), ["sweep"], measures=("time",))
+    assert len({line.get_color() for line in drawing.figure.axes[0].lines}) == len(names)
+
+
 def test_what_is_lacking_small_or_cut_is_named_in_caption_and_picture() -> None:
     gone = {"status": "missing", "train_seconds": "", "test_accuracy": "", "support_vectors": "", "rows": ""}
     rows = [

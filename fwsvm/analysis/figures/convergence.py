@@ -126,7 +126,7 @@ def _picture(data: FigureData, dataset: str, label: str, traces: pd.DataFrame) -
     made = [MADE_HERE] * (dataset in made_here())
     footnote(figure, *made)
     said = [f"{label}: {caption}", "lines are medians of runs, bands their range", *made]
-    return Drawing(f"{name}-{dataset}", f"{'; '.join(said)}.", figure)
+    return Drawing(f"{name}-{dataset.rpartition('/')[2]}", f"{'; '.join(said)}.", figure)
 
 
 def course(traces: pd.DataFrame, x: str, column: str, window: int = 0) -> pd.DataFrame:

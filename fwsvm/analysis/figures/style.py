@@ -4,6 +4,7 @@ Colours are safe for the colour-blind; markers and dashes differ in grey print.
 """
 
 import io
+import itertools
 import math
 import re
 from dataclasses import dataclass, field
@@ -156,13 +157,14 @@ def footnote(figure: "Figure", *said: str) -> None:
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
 
-    Unknown methods take the spare styles in turn.
+    Unknown methods, and those whose colour another one of ``among`` has, take the spare styles in turn.
     """
-    if method in STYLES:
-        colour, marker, dashes = STYLES[method]
-    else:
-        others = [name for name in among if name not in STYLES]
-        colour, marker, dashes = SPARE[others.index(method) % len(SPARE)]
+    spare, styles = itertools.cycle(SPARE), dict[str, tuple[str, str, Any]]()
+    for name in among:
+        known = STYLES.get(name)
+        free = known is not None and known[0] not in {colour for colour, *_ in styles.values()}
+        styles[name] = STYLES[name] if free else next(spare)
+    colour, marker, dashes = styles[method]
     return {
         "color": colour,
         "marker": marker,
