@@ -1,10 +1,11 @@
 """Seeded synthetic data sets of any size: ``synthetic:KIND?rows=200000&features=28&seed=0``.
 
-Rows are drawn in chunks of 4,096, each from its own random stream, so that fewer rows are a prefix of more.
+Rows are drawn in chunks of 4,096, each from its own random stream, so that fewer rows are a prefix of more. What all
+rows have in common, such as the centres of clusters, is drawn from a stream of its own.
 
-`clusters` and `overlapping-text` draw whole numbers from a bit generator's raw stream: ``Generator``'s normal and
-shuffled numbers may change between releases of numpy, raw bits, whole numbers, single products and square roots do not.
-Stand-ins for data sets that are not available are of these kinds; datasets.lock has the digests of their values.
+`clusters` and `overlapping-text` use `RawStream`: ``Generator``'s normal and shuffled numbers may change between
+releases of numpy, raw bits, whole numbers, single products and square roots do not. Stand-ins for data sets that are
+not available are of these kinds; datasets.lock has the digests of their values.
 """
 
 import hashlib
@@ -15,120 +16,91 @@ from urllib.parse import parse_qsl
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
-from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr
-from fwsvm.errors import DataError, UsageError, nearest
+from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.errors import DataError, UsageError
+from fwsvm.plugins import entry_of
 
-#: Rows that share a random stream; part of what defines the data.
-CELL = 4096
+CELL = 4096  # rows that share a random stream; part of what defines the data
 ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
 TRAIN, TEST = 1, 2
 TOPICS = 100
 WORDS, LENGTH_DEVIATION = 88, 0.65  # of sparse-text: mean words of a document, deviation of their logarithm
 LENGTHS = 24, 146  # words of a document of overlapping-text: near 74 different ones
-PIECES, BLOCK = 8, 256  # sixteen-bit pieces of a bell-shaped number, rows drawn at a time
+PIECES, BLOCK = 8, 256  # 16-bit pieces of a normal number, rows drawn at a time
 
 Drawn = tuple[RowMatrix, NDArray[np.float64]]
-#: Draws rows (m, n) and their labels -1 or +1, (m,): ``draw(rows, noise, rng)``; ``noise`` of the labels are flipped.
-Draw = Callable[[int, float, Generator], Drawn]
 
 
-class Kind(NamedTuple):
-    """A kind of data: default rows, features and noise, least features, about how many numbers a row stores (0: all).
+class RawStream:
+    """The numbers of `numpy.random.Generator` that are used here, from the raw bits of its bit generator."""
 
-    ``population(features, rng)`` returns the function that draws rows.
-    """
+    def __init__(self, seed: list[int]) -> None:
+        self._raw = np.random.PCG64(seed).random_raw
 
-    rows: int
-    features: int
-    noise: float
-    least: int
-    stored: int
-    population: Callable[[int, Generator], Draw]
+    def integers(self, low: int, high: int, size: int) -> Any:
+        """Return whole numbers from low to high - 1, which are far below 2^63."""
+        return low + (self._raw(size) >> np.uint64(1)).astype(np.int64) % (high - low)
 
+    def random(self, size: int) -> Any:
+        """Return multiples of 2^-32 below 1."""
+        return (self._raw(size) >> np.uint64(32)) / 2.0**32
 
-def whole_below(rng: Generator, count: int, limit: int) -> Any:
-    """Return ``count`` whole numbers from 0 to limit - 1, for a limit far below 2^63."""
-    return ((rng.bit_generator.random_raw(count) >> np.uint64(1)) % np.uint64(limit)).astype(np.int64)
-
-
-def chance(rng: Generator, count: int, probability: float) -> Any:
-    """Return ``count`` booleans that are true with a probability, a multiple of 2^-32."""
-    return rng.bit_generator.random_raw(count) >> np.uint64(32) < np.uint64(round(probability * 2**32))
-
-
-def bell_shaped(rng: Generator, rows: int, columns: int) -> Any:
-    """Return numbers (rows, columns) of mean 0 and deviation 1: centred sums of `PIECES` whole numbers, scaled."""
-    found, deviation = np.empty((rows, columns)), np.sqrt(PIECES * (2.0**32 - 1.0) / 12.0)
-    for start in range(0, rows, BLOCK):
-        total = np.zeros(found[start : start + BLOCK].shape, np.int64)
-        for _ in range(PIECES // 4):
-            raw = rng.bit_generator.random_raw(total.size).reshape(total.shape)
-            for shift in (0, 16, 32, 48):
-                total += ((raw >> np.uint64(shift)) & np.uint64(0xFFFF)).astype(np.int64)
-        found[start : start + BLOCK] = (2 * total - PIECES * 0xFFFF) / (2.0 * deviation)
-    return found
+    def normal(self, size: tuple[int, int]) -> Any:
+        """Return numbers of mean 0 and deviation 1: centred sums of `PIECES` whole numbers of 16 bits, scaled."""
+        rows, columns = size
+        found = np.empty(size)
+        for first in range(0, rows, BLOCK):
+            raw = self._raw(PIECES // 4 * min(BLOCK, rows - first) * columns)
+            pieces = raw.view(np.uint16).reshape(PIECES // 4, -1, columns, 4)
+            found[first : first + BLOCK] = pieces.sum(axis=(0, 3), dtype=np.int64)
+        return (2 * found - PIECES * 0xFFFF) / np.sqrt(PIECES * (2.0**32 - 1.0) / 3.0)
 
 
-def checkerboard(features: int, _: Generator) -> Draw:
+def signs(rng: Any, rows: int, noise: float) -> NDArray[np.float64]:
+    """Return -1 for a fraction ``noise`` of the rows, whose labels are flipped, and 1 for the others."""
+    return np.where(rng.random(rows) < noise, -1.0, 1.0)
+
+
+def checkerboard(rng: Any, _common: Any, rows: int, features: int, noise: float) -> Drawn:
     """Return a 4 x 4 checkerboard in the first two features: hard for a linear method, a smooth task for a kernel.
 
     Points are uniform in [-1, 1]^n. Further features are noise a tenth as wide.
     """
-
-    def draw(rows: int, noise: float, rng: Generator) -> Drawn:
-        X = rng.uniform(-1.0, 1.0, (rows, features))
-        squares = np.floor((X[:, :2] + 1.0) * 2.0).astype(int)
-        X[:, 2:] *= 0.1
-        labels = np.where(squares.sum(axis=1) % 2 == 0, 1.0, -1.0)
-        return X, np.where(rng.random(rows) < noise, -labels, labels)
-
-    return draw
+    X = rng.uniform(-1.0, 1.0, (rows, features))
+    squares = np.floor((X[:, :2] + 1.0) * 2.0).astype(int)
+    X[:, 2:] *= 0.1
+    return X, np.where(squares.sum(axis=1) % 2 == 0, 1.0, -1.0) * signs(rng, rows, noise)
 
 
-def mixture(
-    normal: Callable[..., Any], below: Callable[..., Any], flips: Callable[..., Any]
-) -> Callable[[int, Generator], Draw]:
+def clusters(rng: Any, common: Any, rows: int, features: int, noise: float) -> Drawn:
     """Return two classes, each a mixture of four overlapping Gaussians: dense, never separable.
 
     The expected distance between two centres is 4 standard deviations in any dimension. From 28 features on the best
     possible accuracy is 90 to 95%, less in few dimensions; it needs a curved boundary.
     """
-
-    def population(features: int, rng: Generator) -> Draw:
-        centres = normal(rng, 8, features) * (4.0 / np.sqrt(2.0 * features))
-
-        def draw(rows: int, noise: float, rng: Generator) -> Drawn:
-            centre = below(rng, rows, 8)
-            X = normal(rng, rows, features)
-            X += centres[centre]
-            labels = np.where(centre < 4, 1.0, -1.0)
-            return X, np.where(flips(rng, rows, noise), -labels, labels)
-
-        return draw
-
-    return population
+    centres = common.normal(size=(8, features)) * (4.0 / np.sqrt(2.0 * features))
+    centre = rng.integers(0, 8, rows)
+    X = rng.normal(size=(rows, features))
+    X += centres[centre]
+    return X, np.where(centre < 4, 1.0, -1.0) * signs(rng, rows, noise)
 
 
-def documents(
-    row: NDArray[np.int64], word: NDArray[np.int64], shape: tuple[int, int], values: Callable[..., Any]
-) -> csr_array:
+def documents(row: Any, word: Any, shape: tuple[int, int], values: Callable[..., Any]) -> csr_array:
     """Return documents, rows of norm 1, from the row and the word of each occurrence; ``values(word, count)``."""
-    rows, features = shape
-    cell, count = np.unique(row * features + word, return_counts=True)
-    row, word = np.divmod(cell, features)
-    value = values(word, count)
-    data = value / np.sqrt(np.bincount(row, value**2, rows))[row]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
-    return csr_array((data, word.astype(np.int32), indptr.astype(np.int32)), shape=shape)
+    X = csr_array((np.ones(len(row)), (row.astype(np.int32), word.astype(np.int32))), shape=shape)
+    X.sum_duplicates()
+    X.data = values(X.indices, X.data)
+    row = np.repeat(np.arange(shape[0]), np.diff(X.indptr))
+    X.data /= np.sqrt(np.bincount(row, X.data**2))[row]
+    return X
 
 
-def sparse_text(features: int, rng: Generator) -> Draw:
+def sparse_text(rng: Any, common: Any, rows: int, features: int, noise: float) -> Drawn:
     """Return short documents over a large vocabulary: the shape of rcv1.
 
     Every document has one of 100 topics, and a topic its class. Three words in five come from the common vocabulary,
@@ -136,27 +108,22 @@ def sparse_text(features: int, rng: Generator) -> Draw:
     (1 + log count) log(1 + rank), as tf-idf gives; rows have norm 1. The classes are linearly separable but for noise
     and documents too short to tell.
     """
-    weights = 1.0 / np.arange(1, features + 1)
-    cumulative = np.cumsum(weights) / weights.sum()
-    shift = rng.integers(0, features, TOPICS)
-    topic_labels = np.where(rng.permutation(TOPICS) % 2 == 0, 1.0, -1.0)
-    rarity = np.log1p(np.arange(1, features + 1))
-
-    def draw(rows: int, noise: float, rng: Generator) -> Drawn:
-        topic = rng.integers(0, TOPICS, rows)
-        mean = np.log(WORDS) - LENGTH_DEVIATION**2 / 2
-        lengths = np.maximum(1, rng.lognormal(mean, LENGTH_DEVIATION, rows).astype(np.int64))
-        row = np.repeat(np.arange(rows), lengths)
-        rank = np.minimum(np.searchsorted(cumulative, rng.random(len(row)), side="right"), features - 1)
-        word = np.where(rng.random(len(row)) >= 0.6, (rank + shift[topic[row]]) % features, rank)
-        X = documents(row, word, (rows, features), lambda word, count: (1.0 + np.log(count)) * rarity[word])
-        labels = topic_labels[topic]
-        return X, np.where(rng.random(rows) < noise, -labels, labels)
-
-    return draw
+    ranks = np.arange(1, features + 1)
+    cumulative = np.cumsum(1.0 / ranks) / (1.0 / ranks).sum()
+    shift = common.integers(0, features, TOPICS)
+    topic_labels = np.where(common.permutation(TOPICS) % 2 == 0, 1.0, -1.0)
+    topic = rng.integers(0, TOPICS, rows)
+    mean = np.log(WORDS) - LENGTH_DEVIATION**2 / 2
+    lengths = np.maximum(1, rng.lognormal(mean, LENGTH_DEVIATION, rows).astype(np.int64))
+    row = np.repeat(np.arange(rows), lengths)
+    rank = np.minimum(np.searchsorted(cumulative, rng.random(len(row)), side="right"), features - 1)
+    word = np.where(rng.random(len(row)) >= 0.6, (rank + shift[topic[row]]) % features, rank)
+    rarity = np.log1p(ranks)
+    X = documents(row, word, (rows, features), lambda word, count: (1.0 + np.log(count)) * rarity[word])
+    return X, topic_labels[topic] * signs(rng, rows, noise)
 
 
-def overlapping_text(features: int, rng: Generator) -> Draw:
+def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: float) -> Drawn:
     """Return documents that no machine separates: topics overlap, labels are noisy, equal rows have other labels.
 
     A document has one of 100 topics, which is its class's, and a second one of any class. Half of its words come from
@@ -164,41 +131,46 @@ def overlapping_text(features: int, rng: Generator) -> Draw:
     second. Every other document is, with probability a half, a copy of the one before it; each copy's label is flipped
     by itself. With a tenth of the labels flipped, 4.5 % of the rows are on the wrong side of any machine.
     """
-    cumulative = np.cumsum(10**12 // np.arange(1, features + 1))
-    shift = whole_below(rng, TOPICS, features)
+    ranks = np.arange(1, features + 1)
+    cumulative = np.cumsum(10**12 // ranks)
+    shift = common.integers(0, features, TOPICS)
+    topic, second = rng.integers(0, TOPICS, rows), rng.integers(0, TOPICS, rows)
+    lengths = rng.integers(LENGTHS[0], LENGTHS[1] + 1, rows)
+    origin = np.arange(rows) - ((rng.random(rows) < 0.5) & (np.arange(rows) % 2 == 1))
+    labels = np.where(topic[origin] % 2 == 0, 1.0, -1.0) * signs(rng, rows, noise)
+    row = np.repeat(np.arange(rows), lengths)
+    rank = np.searchsorted(cumulative, rng.integers(0, int(cumulative[-1]), len(row)), side="right")
+    tenth = rng.integers(0, 10, len(row))
+    source = np.where(tenth < 8, topic[row], second[row])
+    word = np.where(tenth < 5, rank, (rank + shift[source]) % features)
     # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
-    weight = np.frexp(np.arange(1, features + 1))[1].astype(np.int64)
+    weight = np.frexp(ranks)[1].astype(np.int64)
+    X = documents(row, word, (rows, features), lambda word, count: count * weight[word])
+    return csr_array(X[origin]), labels
 
-    def draw(rows: int, noise: float, rng: Generator) -> Drawn:
-        topic, second = whole_below(rng, rows, TOPICS), whole_below(rng, rows, TOPICS)
-        lengths = LENGTHS[0] + whole_below(rng, rows, LENGTHS[1] - LENGTHS[0] + 1)
-        origin = np.arange(rows) - (chance(rng, rows, 0.5) & (np.arange(rows) % 2 == 1))
-        labels = np.where(topic[origin] % 2 == 0, 1.0, -1.0)
-        labels[chance(rng, rows, noise)] *= -1
-        row = np.repeat(np.arange(rows), lengths)
-        rank = np.searchsorted(cumulative, whole_below(rng, len(row), int(cumulative[-1])), side="right")
-        tenth = whole_below(rng, len(row), 10)
-        source = np.where(tenth < 8, topic[row], second[row])
-        word = np.where(tenth < 5, rank, (rank + shift[source]) % features)
-        X = documents(row, word, (rows, features), lambda word, count: count * weight[word])
-        return csr_array(X[origin]), labels
 
-    return draw
+class Kind(NamedTuple):
+    """A kind of data: default rows, features and noise, least features, about how many numbers a row stores (0: all).
+
+    ``draw(rng, common, rows, features, noise)`` returns rows (m, n) and their labels -1 or +1, (m,); both generators
+    are of ``stream``, and ``noise`` of the labels are flipped.
+    """
+
+    rows: int
+    features: int
+    noise: float
+    least: int
+    stored: int
+    stream: Callable[[list[int]], Any]
+    draw: Callable[..., Drawn]
 
 
 KINDS = {
-    "checkerboard": Kind(10_000, 2, 0.02, 2, 0, checkerboard),
-    "gaussians": Kind(
-        *(20_000, 28, 0.0, 1, 0),
-        mixture(
-            lambda rng, rows, columns: rng.normal(size=(rows, columns)),
-            lambda rng, count, limit: rng.integers(0, limit, count),
-            lambda rng, count, probability: rng.random(count) < probability,
-        ),
-    ),
-    "clusters": Kind(20_000, 28, 0.05, 1, 0, mixture(bell_shaped, whole_below, chance)),
-    "sparse-text": Kind(20_242, 47_236, 0.02, 10, WORDS, sparse_text),
-    "overlapping-text": Kind(20_242, 47_236, 0.1, 10, LENGTHS[1], overlapping_text),
+    "checkerboard": Kind(10_000, 2, 0.02, 2, 0, np.random.default_rng, checkerboard),
+    "gaussians": Kind(20_000, 28, 0.0, 1, 0, np.random.default_rng, clusters),
+    "clusters": Kind(20_000, 28, 0.05, 1, 0, RawStream, clusters),
+    "sparse-text": Kind(20_242, 47_236, 0.02, 10, WORDS, np.random.default_rng, sparse_text),
+    "overlapping-text": Kind(20_242, 47_236, 0.1, 10, LENGTHS[1], RawStream, overlapping_text),
 }
 
 
@@ -227,10 +199,7 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
     Keys are rows, features, test (rows of a test set; a quarter of rows by default), noise, and seed.
     """
     kind, _, query = name.removeprefix("synthetic:").partition("?")
-    if kind not in KINDS:
-        hint = nearest(kind, KINDS, f"there are {', '.join(KINDS)}")
-        raise UsageError(f"synthetic:{kind}: no such generator; {hint}")
-    usual, given = KINDS[kind], dict(parse_qsl(query, keep_blank_values=True))
+    usual, given = entry_of(KINDS, "generator", kind), dict(parse_qsl(query, keep_blank_values=True))
     keys = {"rows": usual.rows, "features": usual.features, "noise": usual.noise, "test": 0, "seed": seed}
     try:
         made = msgspec.convert({**keys, **given, "kind": kind}, SyntheticSpec, strict=False)
@@ -244,18 +213,16 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
 
 def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
     """Return all rows of a part; `DataError` if they do not fit in the available memory."""
-    rows, kind = made.rows if part == TRAIN else made.test, KINDS[made.kind]
-    row = ROW + 2 * (ENTRY * kind.stored or 8 * made.features)  # parts and the whole
-    require(rows * row + 64 * made.features, made.name, "ask for fewer rows or features", DataError)
-    draw = kind.population(made.features, np.random.default_rng([made.seed, 0]))
+    rows, n, kind = made.rows if part == TRAIN else made.test, made.features, KINDS[made.kind]
+    row = ROW + 2 * (ENTRY * kind.stored or 8 * n)  # parts and the whole
+    require(rows * row + 64 * n, made.name, "ask for fewer rows or features", DataError)
     parts, labels = [], []
     for cell, first in enumerate(range(0, rows, CELL)):
-        X, drawn = draw(CELL, made.noise, np.random.default_rng([made.seed, part, cell]))
+        rng, common = kind.stream([made.seed, part, cell]), kind.stream([made.seed, 0])
+        X, drawn = kind.draw(rng, common, CELL, n, made.noise)
         parts.append(X[: rows - first])
         labels.append(drawn[: rows - first])
     X = stacked(parts)
-    if isinstance(X, csr_array):
-        X = canonical_csr(X.data, X.indices, X.indptr, made.features)
     return LabelledRows(X, np.concatenate(labels))
 
 
@@ -267,7 +234,7 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     if len(np.unique(train.labels)) < 2:
         raise UsageError(f"{made.name}: so few rows hold one class only; ask for more")
     digest = hashlib.sha256(b"" if how == "none" else how.encode())
-    for part in (train, test) if test else (train,):
+    for part in filter(None, (train, test)):
         X = part.X
         for array in (*((X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)), part.labels):
             digest.update(str(array.shape).encode())
