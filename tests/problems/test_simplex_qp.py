@@ -111,3 +111,8 @@ def test_a_gap_and_its_rounding_are_no_smaller_than_the_exact_gap(seed, kernel, 
     qp = simplex_qp(column_cache(kernel, as_rows(X), 0), 6, C)
     found = certified(qp, X, a)
     assert exact_gap(X, y, C, a, degree) <= Fraction(found.gap) + Fraction(found.rounding)
+
+
+def test_rounding_takes_twice_what_an_entry_of_q_is_off_by_from_both_sides_of_the_gap():
+    found = certificate(np.ones(4), np.full(4, 3.0), np.eye(4)[0], np.ones(4), 1e-3)
+    assert found.rounding == pytest.approx(2 * (3e-3 + 3e-3))

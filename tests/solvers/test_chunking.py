@@ -51,7 +51,7 @@ def test_where_all_rows_are_support_vectors_they_are_in_the_last_chunk():
     assert found.support_vectors > 700
 
 
-def test_a_chunk_has_a_row_of_each_class():
+def test_a_chunk_has_the_rows_with_weight_and_a_row_of_each_class():
     f = np.repeat(
         [0.5, 1.5, 3.0], [50, 450, 500]
     )  # all rows that matter, and those beside them, are of the class +1
@@ -59,15 +59,22 @@ def test_a_chunk_has_a_row_of_each_class():
     assert set(range(50)) < set(chunk)
     assert len(chunk) < 200
     assert (chunk >= 500).sum() == 1
+    few = select_rows(np.full(20, 3.0), np.eye(20)[:2].sum(axis=0), np.repeat([1.0, -1.0], 10))
+    assert set(range(2)) < set(few) < set(range(20))
+    assert max(few) >= 10
 
 
 def test_few_rows_are_taken_where_few_matter():
-    sizes = []
+    sizes, looked_at = [], []
 
     class Counted(RowSource):
         def take(self, which):
             sizes.append(len(which))
             return super().take(which)
+
+        def sums(self, kernel, rows, *given):
+            looked_at.append(3000 * len(rows))
+            return super().sums(kernel, rows, *given)
 
     X, codes = clouds(9, 3000, apart=2.0)
     resolved = resolve(chosen(), X)
@@ -80,6 +87,7 @@ def test_few_rows_are_taken_where_few_matter():
     assert ended is Status.CONVERGED
     assert len(sizes) > 1
     assert max(sizes) < 1500
+    assert run.counters.kernel_evaluations > sum(looked_at) > 0
 
 
 @pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])

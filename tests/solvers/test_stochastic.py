@@ -191,10 +191,12 @@ def test_hinge_margins_that_cancel_are_not_certified():
 
 
 @pytest.mark.parametrize(("a", "lam"), [(1.0, 1.0), (10.0, 0.1)])
-def test_what_rounding_may_take_of_the_gap_grows_with_the_coefficients(a, lam):
-    """With k(x, x) = 1 it is what values are off by times |beta| for the losses, and lambda |beta|^2 / 2."""
+def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam):
+    """With k(x, x) = 1 rounding is what values are off by times |beta| for the losses, and lambda |beta|^2 / 2."""
     rows = as_rows(np.eye(4))
     alpha, u = np.array([a]), np.array([0.5])
     found = certificate(Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1)
     off = value_rounding(Linear(), rows)
-    assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12)
+    assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12, abs=0.0)
+    b = min(1.0, 0.25 / lam)  # of all 0 <= b <= 1 / (lambda m) the best
+    assert found.dual == pytest.approx(lam * (b - 0.5 * b**2))
