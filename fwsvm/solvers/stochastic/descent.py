@@ -32,6 +32,8 @@ from fwsvm.solvers.tuning import SHORT_FRACTION
 #: and its mean over the subgradients that make up the direction, which is a dual candidate.
 ALPHA, DIRECTION, INSIDE, DUAL = range(4)
 MAX_TRIALS = 60  # halvings that a double has room for
+#: (which (j,), weights (j,)) -> sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample
+Products = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Metric(Enum):
@@ -96,9 +98,6 @@ class Descent:
     lam : float, lambda
     rule : Scs or Wolfe, with a metric and the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
     eps : float, the length of a subgradient below which it counts as 0
-    products : callable (which (j,), weights (j,)) -> ndarray
-        sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample. No method of the run that
-        owns this object: a cycle keeps its memory.
     bundle : Bundle or None, for the last direction and the new subgradient
 
     Attributes
@@ -113,7 +112,7 @@ class Descent:
     norm2 : float, d' Q d
     ball : float, how far a step may go
     step : float, t, 0 where the line search found none
-    value_after : float, f(alpha + t d)
+    square_after, value_after : float, the same at alpha + t d
     ahead : float, the next subgradient is taken at alpha + ahead d
     resets, trials : int, directions thrown away and step lengths tried
     """
@@ -123,20 +122,20 @@ class Descent:
         lam: float,
         rule: Any,
         eps: float,
-        products: Callable[[np.ndarray, np.ndarray], np.ndarray],
         bundle: Bundle | None = None,
     ) -> None:
         if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
             raise UsageError(
                 f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
             )
-        self.lam, self.eps, self.products, self.bundle = lam, eps, products, bundle
+        self.lam, self.eps, self.bundle = lam, eps, bundle
         self.euclid = rule.metric is Metric.EUCLID
         self.unit = 1.0 / lam if self.euclid else float(np.sqrt(2.0 / lam))
         self.m1, self.m2, self.shortest = rule.m1, rule.m2, 1.0 / rule.n
         self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
         self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
-        self.gradient2 = self.length2 = self.norm2 = self.step = self.value_after = self.ahead = 0.0
+        self.square_after = self.value_after = 0.0
+        self.gradient2 = self.length2 = self.norm2 = self.step = self.ahead = 0.0
         self.fresh, self.resets, self.trials = True, 0, 0
 
     # ---------------------------------------------------------------- the sample
@@ -144,23 +143,18 @@ class Descent:
     def grow(self, w: np.ndarray, added: np.ndarray, tested: np.ndarray) -> None:
         """Append rows with labels w (r,) and zero coefficients to the sample.
 
-        ``added`` (4, r) and ``tested`` (4, t) are the vectors' products at them and at the test sample.
+        ``added`` (4, s) and ``tested`` (4, t) are the vectors' products at rows that come after those of the sample,
+        and after those of the test sample, the first r - s of which join the sample.
         """
-        n = len(self.w)
+        n, v = len(self.w), self.vectors
         self.w = np.concatenate([self.w, w])
         self.vectors = np.hstack(
-            [self.vectors[:, :n], np.zeros((4, len(w))), self.vectors[:, n : 2 * n], added, tested]
+            [v[:, :n], np.zeros((4, len(w))), v[:, n : 2 * n], added, v[:, 2 * n :], tested]
         )
         self.lower = -np.inf  # f is another function now
         self.best_dual = np.zeros(len(self.w))
 
-    def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows where any vector has a coefficient, (j,), and the coefficients there, (4, j)."""
-        every = self.vectors[:, : len(self.w)]
-        used = np.flatnonzero(every.any(axis=0))
-        return used, every[:, used]
-
-    def carry(self, old: int) -> None:
+    def carry(self, old: int, products: Products) -> None:
         """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
 
         d = -lambda a + u / n for a mean a of points and the dual vector u. Over the grown sample u of a new row is its
@@ -169,14 +163,14 @@ class Descent:
         n, v = len(self.w), self.vectors
         new = old + np.flatnonzero(self.w[old:] * v[ALPHA, n + old : 2 * n] < 1.0)
         added = np.zeros(v.shape[1])
-        added[new], added[n:] = self.w[new], self.products(new, self.w[new])
+        added[new], added[n:] = self.w[new], products(new, self.w[new])
         v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
         v[DUAL] += added
         v[INSIDE] += added
 
     # ---------------------------------------------------------------- the iteration
 
-    def propose(self) -> bool:
+    def propose(self, products: Products) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
 
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
@@ -185,11 +179,11 @@ class Descent:
         n, alpha = len(self.w), self.vectors[ALPHA]
         self.square = float(alpha[:n] @ alpha[n : 2 * n])
         self.value = 0.5 * self.lam * self.square + float(self.losses().mean())
-        self._aim()
+        self._aim(products)
         if self._is_short():
             self.fresh, self.ahead = True, 0.0
             self.resets += 1
-            self._aim()
+            self._aim(products)
             if self._is_short():
                 self.step = 0.0
                 return True
@@ -203,13 +197,8 @@ class Descent:
 
     def move(self) -> None:
         """Take the step."""
-        self.square, self.value = self.square_after(), self.value_after
+        self.square, self.value = self.square_after, self.value_after
         self.vectors[ALPHA] += self.step * self.vectors[DIRECTION]
-
-    def square_after(self) -> float:
-        """Return alpha' Q alpha after the step."""
-        alpha, d = self.vectors[[ALPHA, DIRECTION]]
-        return self.square + 2.0 * self.step * self._inner(alpha, d) + self.step**2 * self.norm2
 
     def gap_closed(self, goal: float) -> bool:
         """Return whether the gap on the sample is within ``goal`` times the value."""
@@ -224,7 +213,7 @@ class Descent:
         n = len(self.w)
         return float(one[:n] @ other[n : 2 * n])
 
-    def _aim(self) -> None:
+    def _aim(self, products: Products) -> None:
         """Set g for the point ahead, d, and the lower bound.
 
         In the kernel's space g is sum_i c_i phi(x_i) with c = lambda alpha - u / n. The Euclidean reading of "g in the
@@ -235,11 +224,11 @@ class Descent:
         inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
         flipped = np.flatnonzero(inside != v[INSIDE, :n])
         if len(flipped):
-            v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
+            v[INSIDE, n:] += products(flipped, inside[flipped] - v[INSIDE, flipped])
             v[INSIDE, :n] = inside
         g = self.lam * point - v[INSIDE] / n
         if self.euclid:
-            g = np.append(g[n : 2 * n], self.products(np.arange(n), g[n : 2 * n]))
+            g = np.append(g[n : 2 * n], products(np.arange(n), g[n : 2 * n]))
         self.gradient2, last = float(self.measured(g, g)), 0.0
         if self.bundle:
             self.bundle.turn(self, g)
@@ -278,7 +267,8 @@ class Descent:
         """
         n, size2 = len(self.w), self.length2
         margins, turn = self.w * self.vectors[[ALPHA, DIRECTION], n : 2 * n]  # of the rows, and their slopes
-        linear, curvature = self.lam * self._inner(*self.vectors[[ALPHA, DIRECTION]]), self.lam * self.norm2
+        inner = self._inner(*self.vectors[[ALPHA, DIRECTION]])
+        linear, curvature = self.lam * inner, self.lam * self.norm2
         longest = min(self.ball / np.sqrt(size2), size2 / self.norm2 / self.lam)
         start = float(self.losses().mean())
         low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
@@ -299,4 +289,5 @@ class Descent:
             if t <= self.shortest * longest or high - low <= 1e-12 * longest:
                 break
         self.step, self.value_after = best, self.value + (lowest - start)
+        self.square_after = self.square + best * (2.0 * inner + best * self.norm2)
         self.ahead = 0.0 if best > 0.0 else high

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
+from fwsvm.kernels.rows import some_rows
+from fwsvm.kernels.tables import fill, table
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.hinge import regularisation
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
 from fwsvm.solvers.fit import refuse_out_of_range
@@ -32,23 +33,25 @@ CONTROL = np.dtype(
         ("square", np.float64),  # |w|^2
         ("loss", np.float64),  # hinge losses met in the present pool, before the step
         ("met", np.int64),
+        ("size", np.int64),  # rows in the expansion
     ]
 )
 
 
 @njit
-def visit(lam, control, labels, sums, products, first, last, joined):
+def visit(lam, control, block, labels, sums, products, first, last, counts, members):
     """Take the steps of the rows first ... last - 1 of a block.
 
     Parameters
     ----------
     control : ndarray of `CONTROL`, shape (1,)
+    block : ndarray of int, shape (B,), the rows
     labels : ndarray of float64, shape (B,)
     sums : ndarray of float64, shape (B,)
         sum_j counts[j] k(x_j, .), kept right for the rows still to come.
     products : ndarray, shape (B, B), kernel values of the block's rows among one another
-    joined : ndarray of float64, shape (B,)
-        Becomes what each row visited adds to its count: its label if it violates its margin, else 0.
+    counts : ndarray of float64, shape (rows,), y_i times the times that a row violated its margin
+    members : ndarray of int, shape (rows,), the rows in the expansion, as they came
     """
     now = control[0]
     for i in range(first, last):
@@ -58,10 +61,12 @@ def visit(lam, control, labels, sums, products, first, last, joined):
         now.loss += max(0.0, 1.0 - margin)
         now.met += 1
         now.square *= decay * decay
-        joined[i] = 0.0
         if margin < 1.0:
             now.square += 2.0 * decay * eta * margin + eta * eta * products[i, i]
-            joined[i] = labels[i]
+            if counts[block[i]] == 0.0:
+                members[now.size] = block[i]
+                now.size += 1
+            counts[block[i]] += labels[i]
             for later in range(i + 1, sums.size):
                 sums[later] += labels[i] * products[i, later]
         now.scale = eta
@@ -96,62 +101,50 @@ class PegasosRun(StochasticRun):
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
         self.random = np.random.default_rng(problem.stream)
-        most = min(self.m, resolved.max_iterations or self.m)
-        # rows that violated a margin, as they came, and rows to visit
-        self.expansion, self.pool = (self.new_sample(np.zeros(size, np.int64)) for size in (most, 0))
-        self.ids = self.pool.order
-        self.counts = np.zeros(self.m)  # y_i times the times that a row violated its margin
+        most = POOL_ROWS * -(-(resolved.max_iterations or self.m) // POOL_ROWS)
+        self.rows = np.arange(self.m)  # that may be visited
+        if most < self.m:
+            self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
+        self.table, self.y = self.table_of(self.rows), problem.y[self.rows]
+        self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int64)
         self.control = np.zeros(1, CONTROL)
-        self.at = self.block_at = 0  # the next row of the block, and the next block of the pool
-        self.mean_loss, self.kernel_evaluations = 1.0, 0
+        self.pool = self.block = self.members[
+            :0
+        ]  # rows to visit: those drawn last, and the present block of them
+        self.drawn = self.at = 0  # the next row of the pool, and of the block
+        self.mean_loss = 1.0
 
     def advance(self, steps: int) -> int:
         """Take that many steps."""
         left = steps
         while left > 0:
-            if self.at == len(self.ids):
+            if self.at == len(self.block):
                 self._next_block()
-            first, self.at = self.at, min(len(self.ids), self.at + left)
-            visit(self.lam, self.control, self.labels, self.sums, self.products, first, self.at, self.joined)
-            self._join(first + np.flatnonzero(self.joined[first : self.at]))
+            first, self.at = self.at, min(len(self.block), self.at + left)
+            sums = self.labels, self.block_sums, self.products
+            visit(self.lam, self.control, self.block, *sums, first, self.at, self.counts, self.members)
             left -= self.at - first
         return steps
 
-    def _join(self, which: np.ndarray) -> None:
-        """Count the rows of the block that violated their margins, and put the new ones into the expansion."""
-        rows = self.ids[which]
-        new = which[self.counts[rows] == 0.0]
-        new = new[np.sort(np.unique(self.ids[new], return_index=True)[1])]
-        np.add.at(self.counts, rows, self.joined[which])
-        if len(new):
-            self.expansion.take(self.pool, self.block_at - len(self.ids) + new)
-
     def _next_block(self) -> None:
-        """Take the next block's rows from the pool and compute the sums that its steps start from."""
-        if self.block_at == self.pool.size:
-            self._draw()
-        first, last = self.block_at, min(self.block_at + BLOCK, self.pool.size)
-        self.ids = self.pool.order[first:last]
-        count = len(self.ids)
-        self.block_at, self.at, self.joined = last, 0, np.zeros(count)
-        self.labels = self.problem.y[self.ids]
-        self.products = self.pool.products(first, last)
-        size, rows = self.expansion.size, self.members
-        self.sums = self.expansion.sums(self.pool, np.arange(size), self.counts[rows][None], first, last)[0]
-        self.kernel_evaluations += count * (count + size)
-
-    def _draw(self) -> None:
-        """Draw a pool of rows, uniformly and with replacement."""
-        now = self.control
-        if now["met"][0]:
-            self.mean_loss = float(now["loss"][0] / now["met"][0])
-            now["loss"], now["met"] = 0.0, 0
-        self._visit(self.random.integers(self.m, size=POOL_ROWS))
-
-    def _visit(self, rows: np.ndarray) -> None:
-        """Let these rows be visited next."""
-        self.pool, self.block_at = self.new_sample(rows), 0
-        self.pool.draw(len(rows))
+        """Take the next rows of the pool and compute the sums that their steps start from."""
+        if self.drawn == len(self.pool):
+            now = self.control
+            if now["met"][0]:
+                self.mean_loss = float(now["loss"][0] / now["met"][0])
+                now["loss"], now["met"] = 0.0, 0
+            drawn = self.random.integers(self.m, size=POOL_ROWS)  # uniformly and with replacement
+            self.pool, self.drawn = np.searchsorted(self.rows, drawn), 0
+        self.block, self.at = self.pool[self.drawn : self.drawn + BLOCK], 0
+        self.drawn += len(self.block)
+        self.labels = self.y[self.block]
+        (rows, own, tiles), members, count = self.table, self.expansion, len(self.block)
+        block = table(some_rows(rows, self.block), own[self.block], dense=len(tiles.numbers) > 0)
+        every = np.arange(count)
+        self.products: np.ndarray = np.empty((count, count), self.dtype)
+        fill(self.resolved.kernel, block, every.astype(np.int32), block, self.products, every)
+        self.kernel_evaluations += count * count
+        self.block_sums = self.sums(self.table, members, self.counts[members][None], block, 0, count)[0]
 
     def visit_from(self, beta: np.ndarray, t: int) -> np.ndarray:
         """Return coefficients (m,) after a step at each row but the first s, from beta (s,) after t steps.
@@ -159,19 +152,17 @@ class PegasosRun(StochasticRun):
         The step needs w and t alone, so it can follow any machine of the problem, whichever method it came from.
         """
         s, now = len(beta), self.control
-        self.counts[:s], now["t"], now["scale"] = self.lam * t * beta, t, 1.0 / (self.lam * t) if t else 0.0
-        self.expansion = self.new_sample(np.arange(self.m))
-        self.expansion.draw(s)
-        if s < self.m:
-            self._visit(np.arange(s, self.m))
-            self.advance(self.m - s)
+        self.counts[:s], self.members[:s], now["size"] = self.lam * t * beta, np.arange(s), s
+        now["t"], now["scale"] = t, 1.0 / (self.lam * t) if t else 0.0
+        self.pool = np.arange(s, self.m)
+        self.advance(self.m - s)
         coefficients: np.ndarray = self.counts / (self.lam * max(1, t + self.m - s))
         return coefficients
 
     @property
-    def members(self) -> np.ndarray:
-        """The rows in the expansion."""
-        return self.expansion.order[: self.expansion.size]
+    def expansion(self) -> np.ndarray:
+        """The rows in the expansion, as they came."""
+        return self.members[: self.control["size"][0]]
 
     def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""
@@ -182,15 +173,15 @@ class PegasosRun(StochasticRun):
 
         The objective is that of w, with the mean hinge loss of the rows drawn last; no gap is known.
         """
-        now, rows = self.control[0], self.members.copy()
+        now, members = self.control[0], self.expansion
         loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
-        alpha, square = self.counts[rows] * float(now["scale"]), float(now["square"])
+        alpha, square = self.counts[members] * float(now["scale"]), float(now["square"])
         return StochasticIterate(
             iterations=int(now["t"]),
             objective=0.5 * self.lam * square + loss,
             gap=np.nan,
-            support_vectors=len(rows),
-            rows=rows,
+            support_vectors=len(members),
+            rows=self.rows[members],
             alpha=alpha,
             u=np.clip(np.abs(alpha) * self.lam * self.m, 0.0, 1.0),
             square=square,
@@ -223,7 +214,6 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
         Settings that make no sense.
     """
     resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
-    regularisation(np.full(X.shape[0], resolved.C), "pegasos")
     K = len(classes)
     pairs = K * (K - 1) // 2
     nothing = np.zeros((0, K - 1))
@@ -262,12 +252,10 @@ def after_portion(
     started, model = time.perf_counter(), begun.model
     assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
     refuse_out_of_range(model.kernel, str(begun.settings["kernel"]), X)
-    resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), kernel=model.kernel)
-    K, lam, weights = (
-        len(model.classes),
-        begun.settings["lambda"] * len(model.classes) / 2.0,
-        model.pair_weights(),
-    )
+    resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
+    resolved = replace(resolved, kernel=model.kernel, max_iterations=None)
+    K, weights = len(model.classes), model.pair_weights()
+    lam = begun.settings["lambda"] * K / 2.0
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
     rows = stacked([model.support, X[order]])
     classes = np.concatenate([np.repeat(np.arange(K), model.counts), codes[order]])

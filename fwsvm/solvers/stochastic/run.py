@@ -1,7 +1,7 @@
 """What runs of all stochastic methods share: the rows drawn, kernel sums over them, and what an iterate is worth.
 
 A method that draws a large sample and changes few coefficients needs each kernel value about twice: values are computed
-anew and not kept. Rows with few zeros are packed in tiles, which takes about half the time.
+anew and not kept. The rows that a run may come to draw are laid out once, in the order of the draws.
 """
 
 from abc import ABC, abstractmethod
@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from fwsvm._mapped import RowMatrix
-from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_range
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import Rows, as_rows, no_rows, some_rows, stacked_rows
+from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sums import sums_of_tables
-from fwsvm.kernels.tables import DENSE, Table, fill
+from fwsvm.kernels.tables import Table, table
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
@@ -127,14 +124,28 @@ class StochasticRun(ABC):
         by_length = resolved.stop == "eps"
         self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
         self.checked: tuple[int, Outcome] | None = None  # an iteration, and the outcome of its iterate
+        self.kernel_evaluations = 0
 
     @abstractmethod
     def iterate(self) -> StochasticIterate:
         """Return where the run stands."""
 
-    def new_sample(self, order: np.ndarray) -> "Sample":
-        """Return a sample that is to have rows in this order, and has none."""
-        return Sample(self.problem, self.resolved.kernel, self.dtype, order, self.resolved.threads)
+    def table_of(self, which: np.ndarray) -> Table:
+        """Return the rows ``which`` laid out for `sums`."""
+        X: Any = self.problem.X
+        rows = as_rows(X[which], self.dtype)
+        return table(rows, own_terms(self.resolved.kernel, rows))
+
+    def sums(
+        self, sources: Table, which: np.ndarray, weights: np.ndarray, at: Table, first: int, last: int
+    ) -> np.ndarray:
+        """Return sum_j weights[o, j] k(source which[j], x_t) at the rows ``first`` ... ``last`` - 1 of a table.
+
+        ``weights`` are of shape (outputs, j); returns an ndarray of float64, shape (outputs, last - first).
+        """
+        self.kernel_evaluations += len(which) * (last - first)
+        kernel, threads = self.resolved.kernel, self.resolved.threads
+        return sums_of_tables(kernel, sources, which, weights.T, at, first, last, threads).T
 
     def iterate_of(
         self, now: Descent, iterations: int, rows: np.ndarray, objective: float, lower_error: float = 0.0
@@ -167,92 +178,3 @@ class StochasticRun(ABC):
             return Status.CONVERGED
         self.goal *= 0.5
         return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None
-
-
-# ---------------------------------------------------------------- samples
-
-
-def picked_rows(X: RowMatrix, which: np.ndarray, dtype: type) -> Rows:
-    """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: finding them costs more than it saves."""
-    taken = X[which]
-    if sparse.issparse(taken):
-        return as_rows(taken, dtype)
-    m, n = taken.shape
-    features = np.tile(np.arange(n, dtype=np.int32), m)
-    return Rows(taken.astype(dtype).reshape(-1), features, n * np.arange(m + 1, dtype=np.int64), n)
-
-
-class Sample:
-    """A sample that grows in an order fixed by the seed, so that each sample is a prefix of the next.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (most,), the first ``size`` entries are the rows drawn
-    size : int
-    kernel_evaluations : int, of `sums`
-    """
-
-    def __init__(self, problem: Binary, kernel: Any, dtype: type, order: np.ndarray, threads: int) -> None:
-        self.kernel, self.dtype, self.order, self.threads = kernel, dtype, order, threads
-        X: Any = problem.X
-        self.X = X
-        self.size = self.kernel_evaluations = 0
-        m, n = X.shape
-        self.is_dense = not sparse.issparse(X) or X.nnz >= DENSE * m * n
-        rows, own = no_rows(n, dtype), np.zeros(0, np.dtype(dtype))  # of sparse rows
-        self.table = Table(rows, own, empty_dense_tiles(len(order) if self.is_dense else 0, n, dtype))
-
-    def draw(self, size: int) -> None:
-        """Draw rows until there are ``size``."""
-        drawn = picked_rows(self.X, self.order[self.size : size], self.dtype)
-        self._append(drawn, own_terms(self.kernel, drawn))
-
-    def take(self, other: "Sample", which: np.ndarray) -> None:
-        """Go on with the rows ``which`` of another sample."""
-        size = self.size + len(which)
-        self.order[self.size : size] = other.order[which]
-        if self.is_dense:
-            self.draw(size)
-        else:
-            self._append(some_rows(other.table.rows, which), other.table.own[which])
-
-    def _append(self, drawn: Rows, own: np.ndarray) -> None:
-        old, (rows, before, tiles) = self.size, self.table
-        self.size += drawn.height
-        if self.is_dense:
-            tiles.own[old : self.size] = own
-            pack_range(drawn, 0, drawn.height, -old, tiles.numbers)
-        else:
-            self.table = Table(stacked_rows([rows, drawn]), np.concatenate([before, own]), tiles)
-
-    def sums(
-        self, at: "Sample", which: np.ndarray, weights: np.ndarray, first: int = 0, last: int | None = None
-    ) -> np.ndarray:
-        """Return sum_j weights[o, j] k(x_which[j], x_t) at the rows ``first`` ... ``last`` - 1 of a sample.
-
-        Parameters
-        ----------
-        which : ndarray of int, shape (j,), rows of this sample
-        weights : ndarray, shape (outputs, j)
-
-        Returns
-        -------
-        ndarray of float64, shape (outputs, last - first)
-        """
-        last = at.size if last is None else last
-        self.kernel_evaluations += len(which) * (last - first)
-        tables = self.kernel, self.table, which, weights.T, at.table
-        return sums_of_tables(*tables, first, last, self.threads).T
-
-    def products(self, first: int, last: int) -> np.ndarray:
-        """Return the kernel matrix of at most 64 rows ``first`` ... ``last`` - 1; ``first`` is a multiple of 64."""
-        count = last - first
-        out: np.ndarray = np.empty((count, count), self.dtype)
-        wanted = np.arange(first, last, dtype=np.int32)
-        fill(self.kernel, self.table, wanted, self.table, out, np.arange(count), first, last, first)
-        return out
-
-
-def random_order(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:
-    """Return ``most`` different rows of m in random order."""
-    return np.random.default_rng(stream).choice(m, most, replace=False)

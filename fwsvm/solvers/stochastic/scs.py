@@ -19,13 +19,7 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
-from fwsvm.solvers.stochastic.run import (
-    StochasticIterate,
-    StochasticRun,
-    picked_rows,
-    random_order,
-    repeated,
-)
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -150,20 +144,18 @@ class ScsRun(StochasticRun):
         self.rule, m = rule, self.m
         enough = max(ALWAYS_ENOUGH, int(min(rule.enough / self.lam, m)))
         most = self.most = min(m, rule.largest, enough)  # rows that S_k may come to have
-        is_next = rule.test is Test.NEXT
-        drawn = min(m, most + rule.added_rows(most)) if is_next else most
-        self.order = random_order(m, drawn, (*problem.stream, SAMPLING))
-        test_order = self.order[:0] if is_next else random_order(m, most, (*problem.stream, TESTING))
-        samples = self.samples = [self.new_sample(order) for order in (self.order, test_order)]  # S_k and T_k
-        self.sample = samples[0]
-
-        def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-            return np.concatenate([samples[0].sums(at, which, weights[None])[0] for at in samples])
-
-        self.descent = Descent(self.lam, rule, self.eps, products)
+        # S_k is the first ``size`` rows of the table; T_k is the next ones, or begins after all that S_k may have
+        self.is_next = rule.test is Test.NEXT
+        drawn = min(m, most + rule.added_rows(most)) if self.is_next else most
+        order = np.random.default_rng((*problem.stream, SAMPLING)).choice(m, drawn, replace=False)
+        if not self.is_next:
+            tested = np.random.default_rng((*problem.stream, TESTING)).choice(m, most, replace=False)
+            order = np.concatenate([order, tested])
+        self.order, self.table, self.size, self.tested = order, self.table_of(order), 0, slice(0, 0)
+        self.selves = self_values(resolved.kernel, self.table.rows)
+        self.descent = Descent(self.lam, rule, self.eps)
         self.descent.m1, self.descent.m2 = rule.growing * rule.m1, rule.growing * rule.m2
         self.unit = self.descent.unit
-        self.largest_value = 0.0  # k(x, x) of the rows of S_k, for Euclidean lengths
         self.descent.ball = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
@@ -178,12 +170,12 @@ class ScsRun(StochasticRun):
         """Do one iteration; return False where the method stops."""
         now, rule = self.descent, self.rule
         self._grow()
-        full = self.sample.size == self.most
+        full = self.size == self.most
         if full:
             now.m1, now.m2 = rule.m1, rule.m2
         else:
             now.ahead = 0.0  # new rows tell more about the incumbent than another subgradient nearby
-        vanishes = now.propose()
+        vanishes = now.propose(self._products)
         self.iterations += 1
         if full and self._at_end(vanishes):
             return False
@@ -199,7 +191,7 @@ class ScsRun(StochasticRun):
 
     def _next_size(self) -> int:
         """Return how many rows S_k is to have."""
-        rule, old = self.rule, self.sample.size
+        rule, old = self.rule, self.size
         size = rule.first
         if old and rule.growth is Growth.LINEAR:
             size = old + rule.added_rows(old)
@@ -210,38 +202,36 @@ class ScsRun(StochasticRun):
 
     def _grow(self) -> None:
         """Draw s_{k-1}, so that S_k has the size that the growth rule says, and T_k."""
-        old, size, now, rule = self.sample.size, self._next_size(), self.descent, self.rule
+        old, size, now, rule = self.size, self._next_size(), self.descent, self.rule
         if size == old:
             return
-        self.sample.draw(size)
-        tested = now.vectors[:, 2 * old :]
-        known = tested[:, :0]
-        if rule.test is Test.NEXT:
-            known, tested = tested[:, : size - old], known
-            end = min(size + rule.added_rows(size), len(self.order))
-            self.samples[1] = self.new_sample(self.order[size:end])
-            self.samples[1].draw(end - size)
-        else:
-            self.samples[1].draw(size)
-        used, weights = now.coefficients()
-        rest = self.sample.sums(self.sample, used, weights, old + known.shape[1])
-        more = self.sample.sums(self.samples[1], used, weights, tested.shape[1])
-        labels = self.problem.y[self.order[old:size]]
-        now.grow(labels, np.hstack([known, rest]), np.hstack([tested, more]))
-        if now.euclid:
-            drawn = picked_rows(self.problem.X, self.order[old:size], self.dtype)
-            self.largest_value = max(
-                self.largest_value, float(self_values(self.resolved.kernel, drawn).max())
-            )
-        elif old and rule.last is Last.CARRIED:
-            now.carry(old)
+        added, end = slice(old, size), self.most + size
+        if self.is_next:
+            added, end = slice(old, old), min(size + rule.added_rows(size), len(self.order))
+        more = slice(self.tested.stop, end) if self.is_next or old else slice(self.most, end)
+        self.size, self.tested = size, slice(size if self.is_next else self.most, end)
+        used = np.flatnonzero(now.vectors[:, :old].any(axis=0))
+        at_added, at_more = (self._sums_at(rows, used, now.vectors[:, used]) for rows in (added, more))
+        now.grow(self.problem.y[self.order[old:size]], at_added, at_more)
+        if old and rule.last is Last.CARRIED and not now.euclid:
+            now.carry(old, self._products)
+
+    def _sums_at(self, rows: slice, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return self.sums(self.table, which, weights, self.table, rows.start, rows.stop)
+
+    def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return sum_j weights[j] k(x_which[j], .) at the rows of S_k, then at those of T_k."""
+        parts = slice(0, self.size), self.tested
+        return np.concatenate([self._sums_at(rows, which, weights[None])[0] for rows in parts])
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
         now, rule = self.descent, self.rule
         least = rule.eta2 * self.lam * now.ball
         if now.euclid:
-            least *= min(1.0, self.largest_value)  # d is Q c, which kernel values below 1 make shorter
+            least *= min(
+                1.0, float(self.selves[: self.size].max())
+            )  # d is Q c, which kernel values below 1 make shorter
         if now.step == 0.0 or np.sqrt(now.length2) <= least:
             return False
         before, after, error = self._on_test_sample()
@@ -254,16 +244,16 @@ class ScsRun(StochasticRun):
 
         Where S_k has all rows and none are next, f_k, without an error.
         """
-        now, tested, count = self.descent, self.samples[1], self.samples[1].size
+        now, w = self.descent, self.problem.y[self.order[self.tested]]
+        count = len(w)
         if not count:
             return now.value, now.value_after, 0.0
-        w = self.problem.y[tested.order[:count]]
         at, along = now.vectors[[ALPHA, DIRECTION], -count:]
         losses = np.maximum(0.0, 1.0 - w * at)
         then = np.maximum(0.0, 1.0 - w * (at + now.step * along))
         error = float((losses - then).std()) / np.sqrt(count - 1) if count > 1 else 0.0
         before = 0.5 * self.lam * now.square + float(losses.mean())
-        return before, 0.5 * self.lam * now.square_after() + float(then.mean()), error
+        return before, 0.5 * self.lam * now.square_after + float(then.mean()), error
 
     # ---------------------------------------------------------------- the end
 
@@ -278,17 +268,17 @@ class ScsRun(StochasticRun):
 
     def check_stop(self) -> Status | None:
         """Hold the gap on the sample against the one from scratch, where the sample is everything."""
-        if self.sample.size < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
+        if self.size < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
         return self.stop_of_gap(exhausted=self.failures >= self.rule.patience)
 
     def iterate(self) -> StochasticIterate:
         """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
-        now, n = self.descent, self.sample.size
+        now, n = self.descent, self.size
         error = float(now.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
         return self.iterate_of(now, self.iterations, self.order[:n], self.objective, error)
 
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a successful iteration."""
-        return Counters(self.iterations, self.steps, self.sample.kernel_evaluations)
+        return Counters(self.iterations, self.steps, self.kernel_evaluations)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fwsvm._memory import MIB
 from fwsvm.errors import SettingError, UsageError
+from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import add_lines
@@ -16,7 +17,7 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import Bundle, Descent, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, picked_rows, repeated
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
 
@@ -86,17 +87,11 @@ class WolfeRun(StochasticRun):
                 f"not {rule.path}"
             )
         bundle = Bundle(rule.size, m, rule.path) if rule.keep is Keep.FULL else None
-        Q: np.ndarray = np.empty((m, m), self.dtype)
-        rows = picked_rows(problem.X, every, self.dtype)
-        fill = partial(kernel_matrix, resolved.kernel, rows, every, every, Q, resolved.threads)
+        self.Q: np.ndarray = np.empty((m, m), self.dtype)
+        rows = as_rows(problem.X, self.dtype)
+        fill = partial(kernel_matrix, resolved.kernel, rows, every, every, self.Q, resolved.threads)
         self.fill: Callable[[], None] | None = fill  # until it is done
-
-        def products(which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-            out = np.zeros(m)
-            add_lines(Q, which, weights, out, 0, m)
-            return out
-
-        self.descent = Descent(self.lam, rule, self.eps, products, bundle)
+        self.descent = Descent(self.lam, rule, self.eps, bundle)
         self.descent.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
         self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
         self.iterations = 0
@@ -109,6 +104,11 @@ class WolfeRun(StochasticRun):
             self.fill = None
         return repeated(self._iterate, steps)
 
+    def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        out = np.zeros(self.m)
+        add_lines(self.Q, which, weights, out, 0, self.m)
+        return out
+
     def _iterate(self) -> bool:
         """Do one iteration; return False where the method stops.
 
@@ -116,7 +116,7 @@ class WolfeRun(StochasticRun):
         subgradient is the one ahead, which no longer lets d descend: a null step.
         """
         now = self.descent
-        if now.propose() or now.gap_closed(self.goal):
+        if now.propose(self._products) or now.gap_closed(self.goal):
             return False
         if now.value < self.value * (1 - 1e-13) or now.lower > self.lower + 1e-13 * abs(self.lower):
             self.value, self.lower, self.resets = now.value, now.lower, now.resets
