@@ -10,7 +10,7 @@ from fwsvm.kernels.dense_tiles import HEIGHT, add_dense_sums, dense_tiles
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sparse_tiles import WIDE, add_sparse_sums, fill_sparse
+from fwsvm.kernels.sparse_tiles import add_sparse_sums
 from fwsvm.kernels.tables import Table, is_dense, table, threads_for
 from fwsvm.numerics.threads import in_shares
 
@@ -86,14 +86,7 @@ def sums_of_tables(
 
     def add(base: int, begin: int, end: int) -> None:
         begin, end = base + begin, base + end
-        if not dense and end - begin <= WIDE < len(which):  # the fewer rows are laid out as a left-hand block
-            wanted, every = np.arange(begin, end, dtype=np.int32), np.arange(end - begin)
-            for at in range(0, len(which), ROUND):
-                many = some[0][at : at + ROUND]
-                values = np.empty((end - begin, len(many)), own.dtype)
-                fill_sparse(kernel, rows, own, wanted, sources.rows, sources.own, many, values, 0, every)
-                out[:, begin - first : end - first] += (values @ some[1][at : at + ROUND]).T
-        elif not dense:
+        if not dense:
             add_sparse_sums(kernel, sources.rows, sources.own, *some, rows, own, begin, end, out, first)
         elif len(tiles.numbers):
             add_dense_sums(kernel, sources.tiles, *some, tiles, begin, end, out, first)
