@@ -5,7 +5,9 @@ With `fwsvm.numerics.simd` and `fwsvm.numerics.machine` this is all that touches
 
 import functools
 import hashlib
+import io
 import os
+import pickle
 import sys
 import threading
 import time
@@ -15,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import binding
 from numba import extending
 from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime import rtsys
-from numba.core.serialize import dumps, loads
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime import _nrt_python
+from numba.core.serialize import dumps
 
 from fwsvm.errors import CodeWarning, UsageError
 from fwsvm.files.folders import code_folder
@@ -266,10 +270,10 @@ class _Cache:
 
     def load_overload(self, sig: Any, target: Any) -> Any:
         """Return the compiled function of a signature, or None; a damaged file is a miss."""
-        rtsys.initialize(target)  # loaded code needs no more; what compiling needs takes half a second
+        _add_runtime_symbols()
         file = self._file(sig, target.codegen())
         try:
-            return file and CompileResult._rebuild(target, *loads(file.read_bytes()))  # noqa: SLF001
+            return file and CompileResult._rebuild(target, *_Unpickler(io.BytesIO(file.read_bytes())).load())  # noqa: SLF001
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
             return None
 
@@ -294,6 +298,30 @@ class _Cache:
             return None
         key = repr((sys.version, numba.__version__, sig, modules, digests, codegen.magic_tuple()))
         return Path(self.cache_path) / f"{self._name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
+
+
+@functools.cache
+def _add_runtime_symbols() -> None:
+    """Let loaded code find numba's runtime, which is all it needs; what compiling needs takes half a second."""
+    for name, place in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", place)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Numba's, but environments of functions do not import the modules of numba that these were written in."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what a name in a file stands for."""
+        return _environment if name == "_rebuild_env" else super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    """Return the environment of a function by its name; of the module's globals only object mode reads more."""
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment._memo[name] = Environment({"__name__": module})  # noqa: SLF001
+        found.consts[:], found.env_name = constants, name
+    return found
 
 
 def _modules_of(types: Iterable[Any]) -> Iterator[str]:
