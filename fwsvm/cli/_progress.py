@@ -11,7 +11,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, RenderableType
@@ -25,7 +25,6 @@ from fwsvm.phases import Phase
 from fwsvm.status import ending
 
 if TYPE_CHECKING:
-    from fwsvm.data.fetching import FetchOptions
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
@@ -118,6 +117,9 @@ class Display:
 
     def inside(self, what: str, part: float | None = None) -> None:
         """Show a long step of the present phase, and how far it is if that is known."""
+        if self._phase == Phase.FETCH:
+            self.show(Phase.FETCH, part, what)
+            return
         self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
 
     def show(self, phase: str, done: float | None, said: str) -> None:
@@ -191,23 +193,3 @@ class RunsDisplay(Display):
             said.append(f"{row['train_seconds']:.3g} s")
         note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
         self._last_line = time.monotonic()
-
-
-def fetch_options(display: Display, *, offline: bool = False) -> "FetchOptions":
-    """Return how to fetch data, with progress in a display."""
-    from fwsvm.data.fetching import FetchOptions
-
-    @contextlib.contextmanager
-    def bar(name: str, size: int | None) -> Iterator[Callable[[int], None]]:
-        def show(done: int) -> None:
-            of = f" of {size / 1e6:,.1f}" if size else ""
-            display.begin(name)
-            display.show(Phase.FETCH, done / size if size else None, f"{done / 1e6:,.1f}{of} MB")
-
-        try:
-            yield show
-        finally:
-            display.begin()
-            display.enter(Phase.LOAD)
-
-    return FetchOptions.default(offline=offline, say=note, bar=bar)

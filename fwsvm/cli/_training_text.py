@@ -58,7 +58,7 @@ def open_problem(
     """Load the rows here, or have a cluster read them within the block, and print the problem."""
     display.enter(Phase.LOAD)
     if scheduler is None:
-        yield _load(say, display, data, settings, **how)
+        yield _load(say, data, settings, **how)
         return
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments.cluster_training import opened
@@ -73,19 +73,16 @@ def open_problem(
         yield Problem(remote, settings, resolved)
 
 
-def _load(
-    say: Print, display: "Display", data: str, settings: "Settings", *, probability: bool = False, **how: Any
-) -> "Problem":
+def _load(say: Print, data: str, settings: "Settings", *, probability: bool = False, **how: Any) -> "Problem":
     """Load a data set and print the problem."""
     from fwsvm import data as data_sets
-    from fwsvm.cli._progress import fetch_options
     from fwsvm.data import inputs
     from fwsvm.experiments.run import LocalRows
     from fwsvm.kernels.kernel import family
     from fwsvm.problems.machines import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
 
-    loaded = data_sets.load(data, raw=True, options=fetch_options(display), **how)
+    loaded = data_sets.load(data, raw=True, **how)
     rows = LocalRows(loaded, probability=probability)
     X = rows.data.train.X
     if how.get("test") is not None and is_given(settings.kernel):

@@ -139,7 +139,7 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
 
     What is there already is only checked.
     """
-    from fwsvm.cli._progress import Display, fetch_options
+    from fwsvm.cli._progress import Display
     from fwsvm.data.fetching import obtain
 
     if not names:
@@ -147,8 +147,8 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
     failed: list[DataError] = []
     for entry in find_entries(*names):
         try:
-            with Display() as display:
-                got = obtain(entry, source, fetch_options(display, offline=offline))
+            with Display():
+                got = obtain(entry, source, offline=offline)
         except DataError as error:
             failed.append(error)
             continue
@@ -193,9 +193,9 @@ def path(name: str) -> None:
 
     Training files come first, one a line. Nothing is fetched.
     """
-    from fwsvm.data.fetching import FetchOptions, obtain
+    from fwsvm.data.fetching import obtain
 
-    got = obtain(find_entries(name)[0], None, FetchOptions.default(offline=True))
+    got = obtain(find_entries(name)[0], offline=True)
     for file in got.source.files:
         click.echo(str(got.source.path(file)))
 
@@ -228,13 +228,13 @@ def lock(name: str, source: str | None, *, accept: bool) -> None:
     The digest of each file is printed beside that in the lock. A digest that is not known yet is recorded; one
     that differs is recorded only with --accept, and without it the exit code is 3.
     """
-    from fwsvm.cli._progress import Display, fetch_options
+    from fwsvm.cli._progress import Display
     from fwsvm.data import recording
 
     (entry,) = find_entries(name)
     chosen = entry.source(source) if source else entry.sources[0]
-    with Display() as display:
-        for line in recording.lock(entry, chosen, fetch_options(display), accept=accept):
+    with Display():
+        for line in recording.lock(entry, chosen, accept=accept):
             click.echo(line)
 
 

@@ -59,7 +59,7 @@ def easy(
     """  # noqa: D301
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._progress import Display, fetch_options
+    from fwsvm.cli._progress import Display
     from fwsvm.experiments.cross_validation import choose_width_and_penalty
     from fwsvm.experiments.run import LocalRows, run_one
     from fwsvm.problems import model_files
@@ -71,8 +71,7 @@ def easy(
     say, settings = text.printer(), Settings()
     with Display() as display:
         display.enter(Phase.LOAD)
-        options = fetch_options(display)
-        load = functools.partial(data_sets.load, train, test=test, label=label, options=options, raw=True)
+        load = functools.partial(data_sets.load, train, test=test, label=label, raw=True)
         data = load()
         scaling, why = _scaling(data)
         if scaling != data.scaling:

@@ -22,7 +22,6 @@ from fwsvm.files.folders import require_file
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.data.fetching import FetchOptions
 
 __all__ = ["load"]
 
@@ -36,7 +35,6 @@ def load(
     source: str | None = None,
     offline: bool = False,
     seed: int = 0,
-    options: FetchOptions | None = None,
     scale: str | None = None,
     raw: bool = False,
 ) -> Dataset:
@@ -60,8 +58,6 @@ def load(
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
-    options : fwsvm.data.fetching.FetchOptions, optional
-        How to fetch, in place of ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
     raw : bool
@@ -80,7 +76,6 @@ def load(
     from dataclasses import replace
 
     from fwsvm.data import catalogue, lockfile, synthetic
-    from fwsvm.data.fetching import FetchOptions
     from fwsvm.scaling import SCALINGS
 
     name, path = str(name_or_path), Path(name_or_path)
@@ -105,8 +100,7 @@ def load(
             raise UsageError(f"{name}: {said}")
     started = time.perf_counter()
     if entry is not None:
-        how = options or FetchOptions.default(offline=offline)
-        found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
+        found = catalogue.load(entry, source=source, test=held_out, seed=seed, offline=offline, scale=scale)
     elif is_file:
         found = catalogue.load_path(path, test=held_out, zero_based=zero_based, scale=scale, label=label)
     else:

@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr, grouped, refuse_one_based
-from fwsvm.data.fetching import FetchOptions, obtain
+from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
-from fwsvm.data.lockfile import Entry
+from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError, listed
 
 
@@ -27,7 +27,7 @@ def load(
     source: str | None,
     test: Path | None,
     seed: int,
-    options: FetchOptions,
+    offline: bool,
     scale: str | None,
 ) -> Dataset:
     """Fetch, verify, read, group and split a data set of the lock; its rows are as in the files.
@@ -36,50 +36,32 @@ def load(
     be found, there are no test rows and ``lacking`` of the data set says why; a split needs them. `DataError` if
     the training files cannot be found or are not what the lock says.
     """
-    got = obtain(entry, source, options, without_test=entry.split is None)
-    chosen, how, loader = got.source, scale or entry.scaling, got.source.loader
+    got = obtain(entry, source, offline=offline, without_test=entry.split is None)
+    chosen, how = got.source, scale or entry.scaling
     if chosen.generate:
-        made = synthetic.load(chosen.generate)
-        if test is not None:
-            raise DataError(f"{entry.name}: its test rows are generated with it")
-        if made.fingerprint != (chosen.sha256 or made.fingerprint):
-            raise DataError(
-                f"{entry.name}: values of sha256 {made.fingerprint} here, and {chosen.sha256} in datasets.lock"
-            )
-        recipe: dict[str, Any] = {"generate": chosen.generate, "sha256": made.fingerprint, "scaling": how}
-        digest = fingerprint_of(recipe)
-        return replace(made, name=entry.name, fingerprint=digest, source=chosen.name, scaling=how)
+        return _generated(entry, chosen, how, test)
     grouping = [[str(group), [*map(str, raws)]] for group, raws in (chosen.grouping or {}).items()]
-    recipe = {"features": entry.features, "scaling": how, "loader": loader, "grouping": grouping}
+    recipe = {"features": entry.features, "scaling": how, "loader": chosen.loader, "grouping": grouping}
     lacking = "" if test else got.lacking
     notices = [*got.notices, *[lacking] * bool(lacking)]
     parts: dict[str, LabelledRows] = {}
-    for role in ("train",) if got.lacking else ("train", "test"):
+    for role, files in (("train", chosen.train), ("test", () if got.lacking else chosen.test)):
         tables, digests = [], []
-        for file in chosen.train if role == "train" else chosen.test:
-            path = chosen.path(file)
-            table, sha256, more = formats.read(path, loader, member=file.member, sha256=file.sha256 or "")
-            fewer = loader["format"] == "svmlight" and table.features < entry.features
-            for what, found, expected in (
-                ("rows", table.rows, file.rows),
-                ("features up to index", table.features, file.max_index),
-                ("features", table.features, None if fewer else entry.features),
-            ):
-                if expected not in (None, found):
-                    raise DataError(f"{path}: {found:,} {what} where datasets.lock says {expected:,}")
+        for file in files:
+            table, digest, more = _read(entry, chosen, file)
+            tables.append(table)
+            digests.append(digest)
             notices += more
-            digests.append(f"{sha256} {file.member}".strip())
-            tables.append(widened(table, entry.features, path)[0])
-            base = table.zero_based
         if tables:
             parts[role] = grouped(splits.join(tables), chosen.grouping, entry.name)
             recipe[role] = digests
+    whole = parts["train"]
     if entry.split:
         rule = msgspec.to_builtins(entry.split)
         whole = splits.join([*parts.values()])
         parts["train"], parts["test"] = splits.split(whole, rule, seed)
         recipe["split"] = {**rule, "seed": seed}
-    classes = labels.classes((whole if entry.split else parts["train"]).labels)
+    classes = labels.classes(whole.labels)
     if len(classes) != entry.classes:
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
     said = f"The test rows of {entry.name} are not available, so there is no test accuracy."
@@ -88,10 +70,38 @@ def load(
         notices=tuple(notices),
         lacking=said if lacking else "",
         first_use=got.first_use,
-        zero_based=base,
+        zero_based=table.zero_based,
     )
     data = _finished(data, recipe, test)
-    return replace(data, notices=(*data.notices, *_shape_notices(entry, data, lacking=bool(lacking))))
+    return replace(data, notices=(*data.notices, *_shape_notices(entry, data)))
+
+
+def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) -> Dataset:
+    """Return a data set that is generated, if its values are those of the lock."""
+    made = synthetic.load(source.generate)
+    if test is not None:
+        raise DataError(f"{entry.name}: its test rows are generated with it")
+    if made.fingerprint != (source.sha256 or made.fingerprint):
+        raise DataError(
+            f"{entry.name}: values of sha256 {made.fingerprint} here, and {source.sha256} in datasets.lock"
+        )
+    digest = fingerprint_of({"generate": source.generate, "sha256": made.fingerprint, "scaling": how})
+    return replace(made, name=entry.name, fingerprint=digest, source=source.name, scaling=how)
+
+
+def _read(entry: Entry, source: DataSource, file: RawFile) -> tuple[LabelledRows, str, tuple[str, ...]]:
+    """Return the rows of a file, its digest and notices; `DataError` if its shape is not that of the lock."""
+    path = source.path(file)
+    table, sha256, notices = formats.read(path, source.loader, member=file.member, sha256=file.sha256 or "")
+    is_narrow = source.loader["format"] == "svmlight" and table.features < entry.features
+    for what, found, expected in (
+        ("rows", table.rows, file.rows),
+        ("features up to index", table.features, file.max_index),
+        ("features", table.features, None if is_narrow else entry.features),
+    ):
+        if expected not in (None, found):
+            raise DataError(f"{path}: {found:,} {what} where datasets.lock says {expected:,}")
+    return widened(table, entry.features, path)[0], f"{sha256} {file.member}".strip(), notices
 
 
 def load_path(
@@ -132,18 +142,14 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
 
     Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
     """
-    X, missing = table.X, features - table.features
-    if not missing:
+    if table.features == features:
         return table, ()
-    if isinstance(X, csr_array):
-        lost = np.count_nonzero(X.indices >= features)
-        X = canonical_csr(X.data, X.indices, X.indptr, max(features, table.features))
-        X.resize((table.rows, features))
-    else:
-        lost = np.count_nonzero(X[:, features:])
-        X = np.ascontiguousarray(np.pad(X[:, :features], ((0, 0), (0, max(0, missing)))))
-    said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-    return replace(table, X=X), (said,) if missing < 0 else ()
+    X, notices = csr_array(table.X), tuple[str, ...]()
+    if table.features > features:
+        lost = X[:, features:].count_nonzero()
+        said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
+        X, notices = X[:, :features], (said,)
+    return replace(table, X=canonical_csr(X.data, X.indices, X.indptr, features)), notices
 
 
 def read_test(
@@ -190,10 +196,11 @@ def scaled_test_rows(
     return scaled_rows, (outside,) if far else ()
 
 
-def _shape_notices(entry: Entry, data: Dataset, *, lacking: bool) -> list[str]:
-    """Return notices for shapes that differ from those a paper prints; ``lacking`` test rows are not compared."""
+def _shape_notices(entry: Entry, data: Dataset) -> list[str]:
+    """Return notices for shapes that differ from those a paper prints; test rows that are lacking are not compared."""
     ours = {"m": data.train.rows, "n": data.train.features}
-    ours |= {} if lacking else {"t": data.test.rows if data.test else 0}
+    if not data.lacking:
+        ours["t"] = data.test.rows if data.test else 0
     said = []
     for shape in entry.published:
         printed = {key: getattr(shape, key) for key in ours}

@@ -10,28 +10,30 @@ import itertools
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from fwsvm import phases
 from fwsvm.data import formats, lockfile
 from fwsvm.data.dataset import grouped
 from fwsvm.data.labels import classes
-from fwsvm.data.lockfile import FIRST_USE, LOCKED, UNPINNED, DataSource, Entry, RawFile
+from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
 from fwsvm.data.splits import permutation
 from fwsvm.errors import DataError, UnobtainableError
 from fwsvm.files.atomic import write_whole
 from fwsvm.files.folders import data_folder, file_digest, require_file
 from fwsvm.files.lock import exclusive
+from fwsvm.phases import Phase
 
 CHUNK = 1 << 16
 LARGEST = 1 << 32  # bytes of a file whose size is not known
-SECONDS_TO_CONNECT = 10.0
+SECONDS = 3600.0  # for a file
+SECONDS_TO_CONNECT, SILENCE = 10.0, 30.0  # of a server
 HTML = (b"<!doctype", b"<html")
 #: Words of errors of requests and urllib3, and what they mean.
 REASONS = {
@@ -42,40 +44,6 @@ REASONS = {
     "": "the connection failed, or the server's answer is not HTTP",
 }
 MAX_CANDIDATES = 256  # of a derived file, tried at most: a1a needs 8
-
-
-@dataclass(frozen=True)
-class FetchOptions:
-    """Where to look for files, how long to wait, and whom to tell.
-
-    Attributes
-    ----------
-    mirror : str
-        A folder or URL that is tried first after the cache; empty for none.
-    offline : bool
-    seconds, silence : float
-        Seconds for a file, and the longest silence of a server.
-    say : callable
-        Receives lines of progress.
-    bar : callable
-        Returns, for a file of a given name and size (bytes, or None), a context of a function that is told how many
-        bytes are there.
-    """
-
-    mirror: str = ""
-    offline: bool = False
-    seconds: float = 3600.0
-    silence: float = 30.0
-    say: Callable[[str], None] = lambda _: None
-    bar: Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]] = lambda _name, _size: (
-        nullcontext(lambda _: None)
-    )
-
-    @classmethod
-    def default(cls, **more: Any) -> Self:
-        """Return options with the mirror of ``FWSVM_MIRROR``, and ``FWSVM_FETCH_SECONDS`` for each file."""
-        seconds = float(os.environ.get("FWSVM_FETCH_SECONDS") or cls.seconds)
-        return cls(mirror=os.environ.get("FWSVM_MIRROR", ""), seconds=seconds, **more)
 
 
 class Obtained(NamedTuple):
@@ -92,7 +60,7 @@ class Obtained(NamedTuple):
 
 
 def obtain(
-    entry: Entry, source_name: str | None, options: FetchOptions, *, without_test: bool = False
+    entry: Entry, source_name: str | None = None, *, offline: bool = False, without_test: bool = False
 ) -> Obtained:
     """Return the verified files of an entry: of the named source, or of the first source that is complete.
 
@@ -100,15 +68,15 @@ def obtain(
     source is complete. `UnobtainableError` names every place that was tried and says how to add the files by hand.
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
-    search = Search(entry, options)
+    search = Search(entry)
     # what the network gave is in the cache when training files alone are looked for
-    ways = [(False, False), *[(True, False)] * (not options.offline), *[(False, True)] * without_test]
+    ways = [(False, False), *[(True, False)] * (not offline), *[(False, True)] * without_test]
     try:
         for (search.network, train_only), source in itertools.product(ways, sources):
             if not all(search.find(source, file) for file in (source.train if train_only else source.files)):
                 continue
             failed = [f"{said}; the next source was used" for said in search.tried if "://" in said]
-            lacking = f"the test rows of {entry.name} are not available{search.remedy()}"
+            lacking = f"the test rows of {entry.name} are not available{search.remedy(offline=offline)}"
             trusted = any(lockfile.pinned(source, file).evidence == FIRST_USE for file in source.files)
             notices = *([] if train_only else dict.fromkeys(failed)), *search.notices
             return Obtained(source, notices, lacking if train_only else "", trusted)
@@ -117,7 +85,7 @@ def obtain(
             f"{error.filename2 or error.filename or data_folder()}: cannot be written: {error.strerror or error}; free "
             "some space, or set FWSVM_CACHE to a folder on another disk"
         ) from None
-    raise UnobtainableError(f"{entry.name} is not available{search.remedy()}")
+    raise UnobtainableError(f"{entry.name} is not available{search.remedy(offline=offline)}")
 
 
 @dataclass
@@ -129,7 +97,6 @@ class Search:
     """
 
     entry: Entry
-    options: FetchOptions
     evidence: str = FIRST_USE
     accept: bool = False
     network: bool = True
@@ -138,16 +105,17 @@ class Search:
 
     def find(self, source: DataSource, file: RawFile) -> bool:
         """Return whether a file is in the cache, or comes there from the mirror, its URLs, or other files."""
-        path, mirror = source.path(file), self.options.mirror
+        path, mirror = source.path(file), os.environ.get("FWSVM_MIRROR", "")
         if not self.accept and is_verified(path, file):
             return True
         if file.shipped:
             self.tried.append(f"{path}: missing or altered: reinstall the package that ships it")
             return False
-        places = [str(Path(mirror) / file.file)] if mirror and "://" not in mirror else []
-        if self.network:
-            places += [f"{mirror.rstrip('/')}/{file.file}"] * ("://" in mirror) + [*file.urls]
-            self.tried += [] if places else [f"{file.file}: no address is known"]
+        places = [f"{mirror.rstrip('/')}/{file.file}"] * bool(mirror) + [*file.urls]
+        if not self.network:
+            places = [place for place in places if "://" not in place]
+        elif not places:
+            self.tried.append(f"{file.file}: no address is known")
         with exclusive(path):
             file = lockfile.pinned(source, file)  # another process may just have recorded its digest
             if self.accept:
@@ -161,13 +129,12 @@ class Search:
         import pooch
 
         path, host = source.path(file), urlsplit(place).hostname
-        is_safe = file.known_hash or place not in file.urls or host in {"localhost", "127.0.0.1", "::1"}
-        is_doubtful = file.evidence in {"C", "D", FIRST_USE}
+        is_safe = bool(file.known_hash) or place not in file.urls or host in {"localhost", "127.0.0.1", "::1"}
 
         def downloader(_url: str, output: str, _pooch: object) -> None:
             part = Path(output)
             if "://" in place:
-                _receive(place, part, file.bytes, self.options, plain_http=bool(is_safe))
+                _receive(place, part, file.bytes, plain_http=is_safe)
             else:
                 require_file(Path(place))
                 shutil.copyfile(place, part)
@@ -177,20 +144,20 @@ class Search:
                 raise DataError(wrong)
 
         pooch.get_logger().setLevel("ERROR")
-        folder = part_folder(path)
-        shutil.rmtree(folder, ignore_errors=True)  # what a kill may have left
         try:
-            got = pooch.retrieve(place, file.known_hash, path.name, folder, downloader=downloader)
-            Path(got).replace(path)
+            whole = pooch.retrieve(
+                place, file.known_hash, f"fetched-{path.name}", path.parent, downloader=downloader
+            )
+            Path(whole).replace(path)
         except DataError as failure:
             accept = (
                 f" (if you trust this file: `fwsvm data lock {source.owner} --source {source.name} --accept`)"
             )
-            is_doubtful &= not isinstance(failure, UnobtainableError)
-            self.tried.append(f"{place}: {failure}" + accept * is_doubtful)
+            is_doubtful = file.evidence in {"C", "D", FIRST_USE} and not isinstance(
+                failure, UnobtainableError
+            )
+            self.tried.append(f"{place}: {failure}{accept * is_doubtful}")
             return False
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         return True
 
     def _record(self, source: DataSource, file: RawFile, path: Path, place: str) -> None:
@@ -200,45 +167,42 @@ class Search:
         """
         entry, is_train = self.entry, file in source.train
         table, sha256, _ = formats.read(path, source.loader, member=file.member)
-        found = len(classes(grouped(table, source.grouping, entry.name).labels))
-        is_svmlight = source.loader["format"] == "svmlight"
+        rows, found = table.rows, len(classes(grouped(table, source.grouping, entry.name).labels))
         published = set() if entry.split else {s.m if is_train else s.t for s in entry.published} - {None}
-        features, least = entry.features, entry.classes if is_train else 1
-        fits = table.features in range(1 if is_svmlight else features, features + 1)
-        fits = fits and least <= found <= entry.classes and table.rows in (published or {table.rows})
-        if not (self.accept or fits):
-            rows = f"{' or '.join(map(str, published))} rows, " if published else ""
+        fits = (
+            table.features <= entry.features and (entry.classes if is_train else 1) <= found <= entry.classes
+        )
+        if not self.accept and not (fits and rows in (published or {rows})):
+            wanted = f"{' or '.join(map(str, published))} rows, " if published else ""
             raise DataError(
-                f"{file.file} has {table.rows} rows, {table.features} features and {found} classes, and should have "
-                f"{rows}{features} features and {entry.classes} classes"
+                f"{file.file} has {rows} rows, {table.features} features and {found} classes, and should have "
+                f"{wanted}{entry.features} features and {entry.classes} classes"
             )
-        facts = {"bytes": path.stat().st_size, "sha256": sha256, "rows": table.rows}
-        facts |= {"verified": True} if place in file.urls else {}
-        facts |= {"md5": UNPINNED} if self.accept else {}  # in place of one that may be in the lock
+        facts = {"bytes": path.stat().st_size, "sha256": sha256, "rows": rows, "verified": place in file.urls}
         with lockfile.changing_overlay() as overlay:
             pin = overlay["pins"].setdefault(lockfile.address(source, file), {})
             pin.update(facts | lockfile.origin(place, self.evidence))
-        said = "" if self.evidence == LOCKED else "no published checksum; "
-        shape = f"{table.rows:,} rows{', as published' if published else ''}"
+        said = "no published checksum; " * (self.evidence == FIRST_USE)
+        shape = f"{rows:,} rows{', as published' if published else ''}"
         self.notices.append(f"{file.file}: {said}recorded sha256 {sha256[:12]}... ({shape})")
 
     def _derive(self, source: DataSource, file: RawFile) -> bool:
         """Make a file of the training files of other data sets, if it can be."""
-        parents = []
+        paths = []
         for name in file.parents:
             parent = lockfile.read().entries[name]
-            search = Search(parent, self.options, FIRST_USE, False, self.network, self.tried, self.notices)
+            search = Search(parent, network=self.network, tried=self.tried, notices=self.notices)
             origin = parent.sources[0]
             if not search.find(origin, origin.train[0]):
                 return False
-            parents.append(origin.path(origin.train[0]))
-        if not parents:
+            paths.append(origin.path(origin.train[0]))
+        if not paths:
             return False
         said = " without ".join(file.parents)
         if rule := file.draw:
             said = f"{rule.onto} and lines of {rule.of} drawn by seed {rule.seed}, {rule.rows:,} in all"
         kind, _, known = (file.known_hash or "sha256:").partition(":")
-        for text in derived_texts(file, *parents):
+        for text in derived_texts(file, *paths):
             if known in {"", hashlib.new(kind, text).hexdigest()}:
                 write_whole(source.path(file), text)
                 sure = "as its digest confirms" if known else "and no digest of it is known"
@@ -247,9 +211,9 @@ class Search:
         self.tried.append(f"{file.file} derived as {said}: its digest is another")
         return False
 
-    def remedy(self) -> str:
+    def remedy(self, *, offline: bool) -> str:
         """Return the end of a sentence: what was tried in vain, and what the user can do."""
-        name, offline = self.entry.name, self.options.offline
+        name = self.entry.name
         fetch_it = f"`fwsvm data fetch {name}`, " * offline
         return (
             f"{' (offline)' * offline}: {'; '.join(dict.fromkeys(self.tried)) or 'it is not here'}. To get it: "
@@ -258,7 +222,7 @@ class Search:
         )
 
 
-def _receive(url: str, path: Path, size: int | None, options: FetchOptions, *, plain_http: bool) -> None:
+def _receive(url: str, path: Path, size: int | None, *, plain_http: bool) -> None:
     """Write the body that a server sends to a file, as it is: some servers call the compression of a file an encoding.
 
     `UnobtainableError` where the server does not send it, `DataError` where it sends more than ``size`` bytes,
@@ -267,15 +231,12 @@ def _receive(url: str, path: Path, size: int | None, options: FetchOptions, *, p
     import requests
     from urllib3.exceptions import HTTPError
 
-    deadline, done, limit = time.monotonic() + options.seconds, 0, size or LARGEST
-    options.say(f"fetching {url}")
-    how: dict[str, Any] = {"stream": True, "timeout": (SECONDS_TO_CONNECT, options.silence)}
+    deadline, done, limit = time.monotonic() + SECONDS, 0, size or LARGEST
+    phases.enter(Phase.FETCH)
+    phases.inside(url)
+    how: dict[str, Any] = {"stream": True, "timeout": (SECONDS_TO_CONNECT, SILENCE)}
     try:
-        with (
-            options.bar(url.rpartition("/")[2], size) as told,
-            requests.Session() as session,
-            path.open("wb") as file,
-        ):
+        with requests.Session() as session, path.open("wb") as file:
             if not plain_http:
                 del session.adapters["http://"]
             with session.get(url, headers={"Accept-Encoding": "identity"}, **how) as response:
@@ -288,18 +249,14 @@ def _receive(url: str, path: Path, size: int | None, options: FetchOptions, *, p
                     if done > limit:
                         raise DataError(f"the file there has more than the {limit:,} bytes allowed")
                     if time.monotonic() > deadline:
-                        raise UnobtainableError(f"the download was not complete after {options.seconds:g} s")
+                        raise UnobtainableError(f"the download was not complete after {SECONDS:g} s")
                     file.write(chunk)
-                    told(done)
+                    phases.inside(f"{done / 1e6:,.1f} MB of {url.rpartition('/')[2]}", size and done / size)
     except (requests.RequestException, HTTPError, ValueError) as error:
-        raise UnobtainableError(
-            next(said for words, said in REASONS.items() if words in repr(error))
-        ) from None
-
-
-def part_folder(path: Path) -> Path:
-    """Return the folder that a file is in while it is incomplete or not verified."""
-    return path.with_name(f"{path.name}.fetching")
+        why = next(said for words, said in REASONS.items() if words in repr(error))
+        raise UnobtainableError(why) from None
+    finally:
+        phases.enter(Phase.LOAD)
 
 
 def is_verified(path: Path, file: RawFile) -> bool:

@@ -11,20 +11,20 @@ import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import yaml
-from msgspec import Meta
+from msgspec import Meta, field, to_builtins
+from msgspec.structs import replace
 
-from fwsvm.errors import DataError, UsageError, clipped
-from fwsvm.files.atomic import make_folder, replacing
+from fwsvm.errors import DataError, clipped
+from fwsvm.files.atomic import replacing
 from fwsvm.files.folders import data_folder
 from fwsvm.files.lock import exclusive
 from fwsvm.files.yaml_files import read_yaml
-from fwsvm.plugins import load_plugins
+from fwsvm.plugins import entry_of, load_plugins
 
-VERSION: Literal[1] = 1
 #: The evidence of a file without a digest, of one recorded when it was first fetched, and of one the user recorded.
 UNPINNED, FIRST_USE, LOCKED = "unpinned", "first use", "locked"
 SHIPPED = Path(__file__).with_name("shipped")
@@ -122,7 +122,7 @@ class DataSource(Record, frozen=True, kw_only=True):
 
     name: Name
     owner: str
-    loader: dict[str, Any] = {}
+    loader: dict[str, Any] = field(default_factory=lambda: {"format": "svmlight"})
     train: tuple[RawFile, ...] = ()
     test: tuple[RawFile, ...] = ()
     grouping: dict[Label, tuple[Label, ...]] | None = None
@@ -177,6 +177,8 @@ class Entry(Record, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     note: str = ""
     stands_for: str = ""
+    sources_of: str = ""
+    grouping: dict[Label, tuple[Label, ...]] | None = None
 
     @property
     def made(self) -> str:
@@ -186,32 +188,28 @@ class Entry(Record, frozen=True, kw_only=True):
 
     def source(self, name: str) -> DataSource:
         """Return the source of that name; `UsageError` lists the names there are."""
-        for source in self.sources:
-            if source.name == name:
-                return source
-        there = ", ".join(source.name for source in self.sources)
-        raise UsageError(f"{self.name} has no source {name!r}; it has: {there}")
+        return entry_of({source.name: source for source in self.sources}, "source", name)
 
 
-class Lock(Record, frozen=True, kw_only=True):
+class Lock(NamedTuple):
     """All entries by name, and the meanings of the grades of evidence.
 
     ``overlay`` says which entries are of the user's: ``added``, ``locked`` or ``first use``.
     """
 
     entries: dict[str, Entry]
-    evidence: dict[str, str] = {}
-    overlay: dict[str, str] = {}
+    evidence: dict[str, str]
+    overlay: dict[str, str]
 
     def find(self, name: str) -> Entry | None:
         """Return the entry whose name or alias is ``name``, or None."""
         return next((entry for entry in self.entries.values() if name in (entry.name, *entry.also)), None)
 
 
-class LockText(Record, frozen=True, kw_only=True):
+class LockText(Record, frozen=True):
     """The sections of a lock or an overlay before its entries are looked at."""
 
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     evidence: dict[str, str] = {}
     datasets: Raw = {}
     pins: Raw = {}
@@ -228,13 +226,7 @@ def overlay_path() -> Path:
     return data_folder() / "datasets.lock"
 
 
-def read() -> Lock:
-    """Return the package's lock, updated with the overlay's entries and digests.
-
-    `DataError` says which file is wrong, and at which key.
-    """
-    _load_plugins()
-    return _present()
+_LOCKS: dict[str, Path] = {}  # of plug-ins
 
 
 def add_lock(path: Path) -> None:
@@ -248,13 +240,19 @@ def add_lock(path: Path) -> None:
         A data set of one of its names is there already.
     """
     added, known = load(path), _present()
-    if taken := next((name for name in added.datasets if known.find(name)), None):
+    if taken := next(filter(known.find, added.datasets), None):
         raise ValueError(f"a data set named {taken!r} is there already")
     assemble({path: added})
     _LOCKS[str(path)] = path
 
 
-_LOCKS: dict[str, Path] = {}  # of plug-ins
+def read() -> Lock:
+    """Return the package's lock, updated with the overlay's entries and digests.
+
+    `DataError` says which file is wrong, and at which key.
+    """
+    _load_plugins()
+    return _present()
 
 
 @functools.cache
@@ -263,18 +261,28 @@ def _load_plugins() -> None:
 
 
 def _present() -> Lock:
-    paths = [path for path in (lock_path(), *_LOCKS.values(), overlay_path()) if path.is_file()]
-    return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
+    paths = filter(Path.is_file, (lock_path(), *_LOCKS.values(), overlay_path()))
+    return _read(tuple((path, path.stat().st_mtime_ns) for path in paths))
 
 
 @functools.lru_cache(maxsize=4)
-def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Lock:
-    return assemble({path: load(path) for path, _, _ in stamps})
+def _read(stamps: tuple[tuple[Path, int], ...]) -> Lock:
+    return assemble({path: load(path) for path, _ in stamps})
 
 
 def load(path: Path) -> LockText:
-    """Return the sections of a lock or an overlay; `DataError` if it is not YAML, or not of these sections."""
-    return converted(read_yaml(path, DataError) or {}, LockText, str(path))
+    """Return the sections of a lock or an overlay, or none if it is not there; `DataError` if it is wrong."""
+    raw = known(read_yaml(path, DataError) or {}) if path.is_file() else {}
+    return converted(raw, LockText, str(path))
+
+
+def known(raw: Any) -> Any:
+    """Return values of YAML without the keys whose value says that nothing is known."""
+    if isinstance(raw, list):
+        return [*map(known, raw)]
+    if not isinstance(raw, dict):
+        return raw
+    return {key: known(value) for key, value in raw.items() if value not in (UNPINNED, "unknown")}
 
 
 def assemble(texts: Mapping[Path, LockText]) -> Lock:
@@ -282,43 +290,37 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
     A pin of a file that is in no lock is ignored.
     """
-    records = {name: record for text in texts.values() for name, record in text.datasets.items()}
-    pins = {address: facts for text in texts.values() for address, facts in text.pins.items()}
-    overlay = texts.get(overlay_path(), LockText())
-    yours = {
-        address.split("/")[0]: FIRST_USE if pin.get("evidence") == FIRST_USE else LOCKED
-        for address, pin in overlay.pins.items()
+    records, pins, evidence = Raw(), Raw(), dict[str, str]()
+    for text in texts.values():
+        records, pins, evidence = records | text.datasets, pins | text.pins, evidence | text.evidence
+    yours = texts.get(overlay_path(), LockText())
+    overlay = {place.split("/")[0]: pin.get("evidence", LOCKED) for place, pin in yours.pins.items()}
+    overlay |= dict.fromkeys(yours.datasets, "added")
+    entries = {
+        name: _entry(name, records, pins, path) for path, text in texts.items() for name in text.datasets
     }
-    return Lock(
-        entries={
-            name: _entry(name, records, pins, path) for path, text in texts.items() for name in text.datasets
-        },
-        evidence={grade: said for text in texts.values() for grade, said in text.evidence.items()},
-        overlay=yours | dict.fromkeys(overlay.datasets, "added"),
-    )
+    return Lock(entries, evidence, overlay)
 
 
 def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
-    where, record = f"{path}: datasets.{name}", dict(records[name])
-    own, owner = record.pop("sources", None), record.pop("sources_of", name)
-    sources = own if owner == name else records.get(owner, {}).get("sources")
-    home = str(SHIPPED if path == lock_path() else path.parent)
-    shared = {"owner": owner, "home": home, "grouping": record.pop("grouping", None)}
+    where, record = f"{path}: datasets.{name}", records[name]
+    owner = record.get("sources_of", name)
+    shared = {
+        "owner": owner,
+        "home": str(SHIPPED if path == lock_path() else path.parent),
+        "grouping": record.get("grouping"),
+    }
+    sources = converted(records.get(owner, {}).get("sources"), Raw, f"{where}.sources")
+    named = [{**shared, **source, "name": key} for key, source in sources.items()]
+    entry = converted({**record, "name": name, "sources": named}, Entry, where)
     found = []
-    for key, source in converted(sources, Raw, f"{where}.sources").items():
-        at, facts = f"{where}.sources.{key}", {**shared, **source, "name": key}
-        converted(source.get("loader", {"format": "svmlight"}), Loader, f"{at}.loader")
-        for role in {"train", "test"} & source.keys():
-            files = converted(source[role], list[dict[str, Any]], f"{at}.{role}")
-            facts[role] = [known(file | pins.get(f"{owner}/{key}/{file.get('file')}", {})) for file in files]
-        found.append(converted(facts, DataSource, at))
-    entry = converted({**record, "name": name, "sources": ()}, Entry, where)
-    return msgspec.structs.replace(entry, sources=tuple(found))
-
-
-def known(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a file without those that say that nothing is known."""
-    return {key: value for key, value in facts.items() if value not in (UNPINNED, "unknown")}
+    for source in entry.sources:
+        converted(source.loader, Loader, f"{where}.sources.{source.name}.loader")
+        train, test = (
+            tuple(pinned(source, file, pins) for file in files) for files in (source.train, source.test)
+        )
+        found.append(replace(source, train=train, test=test))
+    return replace(entry, sources=tuple(found))
 
 
 def converted(raw: object, kind: Any, where: str) -> Any:
@@ -335,11 +337,11 @@ def address(source: DataSource, file: RawFile) -> str:
     return f"{source.owner}/{source.name}/{file.file}"
 
 
-def pinned(source: DataSource, file: RawFile) -> RawFile:
-    """Return a file with what the user's lock has of it now."""
-    path = overlay_path()
-    facts = load(path).pins.get(address(source, file), {}) if path.is_file() else {}
-    return msgspec.convert(known(msgspec.to_builtins(file) | facts), RawFile)
+def pinned(source: DataSource, file: RawFile, pins: Raw | None = None) -> RawFile:
+    """Return a file with the facts that ``pins`` have of it, or what the user's lock has now."""
+    place = address(source, file)
+    facts = (load(overlay_path()).pins if pins is None else pins).get(place, {})
+    return converted(to_builtins(file) | facts, RawFile, f"pins.{place}")
 
 
 def origin(place: str, evidence: str) -> dict[str, Any]:
@@ -352,11 +354,9 @@ def origin(place: str, evidence: str) -> dict[str, Any]:
 def changing_overlay() -> Iterator[dict[str, Any]]:
     """Give the sections of the user's lock to change, and write them if the lock is valid with them."""
     path, package = overlay_path(), lock_path()
-    make_folder(path.parent)
     with exclusive(path):
-        before = load(path) if path.is_file() else LockText()
-        sections = {"version": VERSION, "datasets": {}, "pins": {}, **msgspec.to_builtins(before)}
+        sections = {"version": 1, "datasets": {}, "pins": {}, **to_builtins(load(path))}
         yield sections
-        assemble({package: load(package), path: msgspec.convert(sections, LockText)})
+        assemble({package: load(package), path: converted(sections, LockText, str(path))})
         with replacing(path) as file:
             yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)

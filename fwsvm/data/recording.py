@@ -3,33 +3,34 @@
 import contextlib
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fwsvm.data import formats, labels, lockfile, parsed_copies
-from fwsvm.data.fetching import FetchOptions, Search, describe_mismatch, is_verified, part_folder
+from fwsvm.data.fetching import Search, describe_mismatch, is_verified
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.folders import BUILDING, data_folder, file_digest, parsed_folder
 from fwsvm.files.lock import exclusive
 
-ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
+PART = "tmp"  # begins the name of a file that pooch is writing
+ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to write a file any more
 
 
-def lock(entry: Entry, source: DataSource, options: FetchOptions, *, accept: bool) -> Iterator[str]:
+def lock(entry: Entry, source: DataSource, *, accept: bool) -> Iterator[str]:
     """Fetch the files of a source and record their digests; yield lines that compare each with the lock.
 
     With ``accept``, fetch anew, and record a digest that differs from the one in the lock, or a file of another shape.
     `DataError` where a file is not available, or not data, or differs and is not accepted.
     """
-    search = Search(entry, options, LOCKED, accept)
+    search = Search(entry, LOCKED, accept)
     for file in source.files:
         if file.shipped or (file.parents and not file.urls):
             continue
         if not search.find(source, file):
             raise UnobtainableError(f"{entry.name} cannot be locked: {'; '.join(search.tried)}")
-        path, known = source.path(file), file.sha256 or file.md5
+        path, known = source.path(file), file.known_hash
         change = "unchanged" if is_verified(path, file) else f"in place of {known}" if known else "new"
         yield f"{file.file}: sha256 {file_digest(path)}, {change}"
     nothing = f"{entry.name}: nothing to record: {entry.made or 'all is known'}"
@@ -48,7 +49,7 @@ def add(entry: Entry, given: Path) -> tuple[DataSource, RawFile]:
     if not fitting:
         names = ", ".join(dict.fromkeys(file.file for _, file in pairs)) or "none but what is shipped"
         raise DataError(f"{given}: digest and name fit no file of {entry.name}; its files are: {names}")
-    search = Search(entry, FetchOptions(), LOCKED)
+    search = Search(entry, LOCKED)
     for source, file in fitting:
         with exclusive(source.path(file)):
             if not search.take(source, file, str(given)):
@@ -97,13 +98,12 @@ def remove(name: str) -> tuple[bool, int]:
     `UsageError` if there is nothing to remove.
     """
     with lockfile.changing_overlay() as overlay:
-        pins = [pin for pin in overlay["pins"] if pin.split("/")[0] == name]
-        was_there = overlay["datasets"].pop(name, None) is not None
-        if not (was_there or pins):
+        kept = {place: pin for place, pin in overlay["pins"].items() if place.split("/")[0] != name}
+        found = overlay["datasets"].pop(name, None) is not None, len(overlay["pins"]) - len(kept)
+        if not any(found):
             raise UsageError(f"{name}: nothing of it was added or locked by you in {lockfile.overlay_path()}")
-        for pin in pins:
-            del overlay["pins"][pin]
-    return was_there, len(pins)
+        overlay["pins"] = kept
+    return found
 
 
 def check(entries: list[Entry]) -> Iterator[tuple[str, str]]:
@@ -111,48 +111,50 @@ def check(entries: list[Entry]) -> Iterator[tuple[str, str]]:
 
     That is ``whole``, ``missing``, ``unpinned``, or how its bytes differ.
     """
-    pairs = [(source, file) for entry in entries for source in entry.sources for file in source.files]
-    for path, (source, file) in {source.path(file): (source, file) for source, file in pairs}.items():
-        state = "unpinned" if path.is_file() else "missing"
+    for path, (source, file) in _files(entries).items():
+        state = "missing" if not path.is_file() else "unpinned"
         if file.known_hash and path.is_file():
             state = describe_mismatch(path, file) or "whole"
         yield lockfile.address(source, file), state
 
 
+def _files(entries: Iterable[Entry]) -> dict[Path, tuple[DataSource, RawFile]]:
+    pairs = [(source, file) for entry in entries for source in entry.sources for file in source.files]
+    return {source.path(file): (source, file) for source, file in pairs}
+
+
 def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, str, int]]:
     """Remove unfinished files, files of no data set in the lock and stale parsed copies; yield path, why and bytes.
 
-    With ``everything``, all data. Files that fwsvm did not write, which have no lock file beside them, stay. With
+    With ``everything``, all data. Files in folders that fwsvm did not write, which have no lock file, stay. With
     ``dry_run``, everything does.
     """
-    for path, why in [*_raw_files(everything=everything), *_copies(everything=everything)]:
+    for path, why in list(_unused(everything=everything)):
         size = sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())
         if not dry_run:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         yield path, why, size
 
 
-def _raw_files(*, everything: bool) -> Iterator[tuple[Path, str]]:
-    """Yield files of ``data/NAME/SOURCE`` that fwsvm wrote and that are not in use, and why they can go."""
-    sources = [source for entry in lockfile.read().entries.values() for source in entry.sources]
-    known = {source.path(file) for source in sources for file in source.files}
-    for lock in sorted(data_folder().glob("*/*/*.lock")):
-        path = lock.with_suffix("")
-        with contextlib.suppress(BlockingIOError), exclusive(path, wait=False):
-            if part_folder(path).exists():
-                yield part_folder(path), "unfinished"
-            if path.exists() and (everything or path not in known):
+def _unused(*, everything: bool) -> Iterator[tuple[Path, str]]:
+    """Yield files of ``data/NAME/SOURCE`` and parsed copies that are not in use, and why they can go."""
+    known = _files(lockfile.read().entries.values())
+    for folder in sorted({lock.parent for lock in data_folder().glob("*/*/*.lock")}):
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith(PART):
+                if _is_abandoned(path):
+                    yield path, "unfinished"
+            elif everything or known.keys().isdisjoint({path, path.with_suffix("")}):
                 yield path, "raw file" if path in known else "of no data set in the lock"
-                yield lock, "its lock"
-
-
-def _copies(*, everything: bool) -> Iterator[tuple[Path, str]]:
-    """Yield parsed copies that are not finished and were left, or are of another version, and why they can go."""
     for folder in sorted(parsed_folder().glob("*")):
         with contextlib.suppress(OSError):  # another process may be removing it
-            if folder.name.startswith(BUILDING) and time.time() - folder.stat().st_mtime > ABANDONED:
+            if folder.name.startswith(BUILDING) and _is_abandoned(folder):
                 yield folder, "unfinished parsed copy"
             elif parsed_copies.DIGEST.fullmatch(folder.name):
                 is_stale = parsed_copies.reader_version() not in (folder / "about.json").read_text("utf-8")
                 if everything or is_stale:
                     yield folder, "parsed by another version" if is_stale else "parsed copy"
+
+
+def _is_abandoned(path: Path) -> bool:
+    return time.time() - path.stat().st_mtime > ABANDONED

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from fwsvm.cli import _progress
-from fwsvm.cli._progress import Display, RunsDisplay, fetch_options
-from fwsvm.data.fetching import FetchOptions, obtain
+from fwsvm.cli._progress import Display, RunsDisplay
+from fwsvm.data.fetching import obtain
 from fwsvm.errors import DataError
 from fwsvm.phases import Phase, enter, inside, listening
 from fwsvm.solvers.loop import Progress
 from tests.cli.running import done
 from tests.data import site as serve
 from tests.data.conftest import cache, site
-from tests.data.site import PATIENT
 from tests.data.test_fetch import CONTENT, a_file, an_entry
 
 __all__ = ["cache", "site"]  # fixtures
@@ -87,13 +86,13 @@ def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeyp
         display.enter(Phase.TRAIN)
         display(progress(1, 0.25))
         display(progress(0, float("nan"), 1))
-        with fetch_options(display).bar("big.bz2", 30_000_000) as told:
-            told(5_000_000)
+        display.enter(Phase.FETCH)
+        display.inside("5.0 MB of big.bz2", 0.1)
     assert capsys.readouterr().err.splitlines() == [
         "train: begins",
         "train: part 2/3, gap 2.5e-01, 12,345,678 SV",
         "train: 12,345,678 SV",
-        "fetch: 5.0 of 30.0 MB",
+        "fetch: 5.0 MB of big.bz2",
     ]
 
 
@@ -138,8 +137,8 @@ def test_what_is_done_of_a_run_is_a_part_that_never_goes_back(told):
 def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache, site):
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
     refused = contextlib.nullcontext() if behaviour is serve.well else pytest.raises(DataError)
-    with Display() as display, refused:
-        obtain(entry, None, FetchOptions(**PATIENT, bar=fetch_options(display).bar))
+    with Display(), refused:
+        obtain(entry)
     sent = terminal.getvalue()
     assert "fetch" in sent
     assert "tiny" in sent

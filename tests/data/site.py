@@ -7,8 +7,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
 Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
-#: For servers that answer: no machine is so busy that these end a download.
-PATIENT = {"silence": 60.0, "seconds": 300.0}
 
 
 class Site:

@@ -7,15 +7,16 @@ import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fwsvm.data import catalogue
-from fwsvm.data.fetching import FetchOptions, obtain
+from fwsvm.data import catalogue, fetching
+from fwsvm.data.fetching import obtain
 from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 from tests.data import site as serve
-from tests.data.site import PATIENT, Site, endless, raw
+from tests.data.site import Site, endless, raw
 
 CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(4000))
 
@@ -43,8 +44,8 @@ def an_entry(*files: RawFile) -> Entry:
     return of_sources(a_source("web", *files))
 
 
-def fetched(entry: Entry, **options: object) -> Path:
-    obtain(entry, None, FetchOptions(**{**PATIENT, **options}))  # type: ignore[arg-type]
+def fetched(entry: Entry, *, offline: bool = False) -> Path:
+    obtain(entry, offline=offline)
     return final_path(entry)
 
 
@@ -88,10 +89,13 @@ def test_a_bad_answer_leaves_nothing_under_the_final_name(
     assert not final_path(entry).exists()
 
 
-def test_a_server_that_falls_silent_is_left_and_all_attempts_have_a_deadline(cache: Path, site: Site) -> None:
+def test_a_server_that_falls_silent_is_left_and_all_attempts_have_a_deadline(
+    cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SILENCE", 0.1)
     entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.stalls(site))))
     with pytest.raises(DataError, match="does not answer"):
-        fetched(entry, silence=0.1)
+        fetched(entry)
     assert not final_path(entry).exists()
 
     def dripping(handler: BaseHTTPRequestHandler, _: bytes) -> None:
@@ -100,8 +104,9 @@ def test_a_server_that_falls_silent_is_left_and_all_attempts_have_a_deadline(cac
             handler.wfile.write(b"1")
 
     entry = an_entry(a_file(site.put("/tiny", CONTENT, dripping)))
+    monkeypatch.setattr(fetching, "SECONDS", 0.3)
     with pytest.raises(DataError, match=r"not complete after 0\.3 s"):
-        fetched(entry, seconds=0.3)
+        fetched(entry)
 
 
 def test_wrong_bytes_are_not_kept_and_both_digests_are_named(cache: Path, site: Site) -> None:
@@ -124,11 +129,11 @@ def test_a_file_is_verified_by_its_md5_where_no_sha256_is_known(cache: Path, sit
 
 def test_a_part_left_by_a_kill_is_replaced(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    part = final_path(entry).with_name("tiny.fetching") / "tiny"
+    part = final_path(entry).with_name("fetched-tiny")
     part.parent.mkdir(parents=True)
     part.write_bytes(b"x" * (len(CONTENT) + 5))
     assert fetched(entry).read_bytes() == CONTENT
-    assert not part.parent.exists()
+    assert not part.exists()
 
 
 def test_a_gz_file_stays_as_it_came_even_where_the_server_calls_it_an_encoding(
@@ -148,30 +153,30 @@ def test_offline_asks_nobody(cache: Path, site: Site) -> None:
     assert fetched(entry, offline=True).read_bytes() == CONTENT
 
 
-def test_a_mirror_folder_comes_first(cache: Path, site: Site, tmp_path: Path) -> None:
+def test_a_mirror_folder_comes_first_and_its_bytes_count_as_any_others(
+    cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FWSVM_MIRROR", str(tmp_path))
     (tmp_path / "tiny").write_bytes(CONTENT)
     entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    path = fetched(entry, mirror=str(tmp_path))
+    path = fetched(entry)
     assert path.read_bytes() == CONTENT
     assert path.is_relative_to(cache)
     assert site.requests == []
-
-
-def test_a_mirror_with_other_bytes_is_passed_over(cache: Path, site: Site, tmp_path: Path) -> None:
+    path.unlink()
     (tmp_path / "tiny").write_bytes(CONTENT[::-1])
-    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    assert fetched(entry, mirror=str(tmp_path)).read_bytes() == CONTENT
-    final_path(entry).unlink()
     with pytest.raises(DataError, match=r"datasets\.lock says"):
-        fetched(entry, mirror=str(tmp_path), offline=True)
+        fetched(entry, offline=True)
+    assert fetched(entry).read_bytes() == CONTENT
 
 
-def test_a_mirror_may_be_a_url_and_its_bytes_count_as_any_others(cache: Path, site: Site) -> None:
+def test_a_mirror_may_be_a_url(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FWSVM_MIRROR", f"{site.address}/mirror/")
     site.put("/mirror/tiny", CONTENT)
-    assert fetched(an_entry(a_file()), mirror=f"{site.address}/mirror/").read_bytes() == CONTENT
+    assert fetched(an_entry(a_file())).read_bytes() == CONTENT
     site.put("/mirror/other", CONTENT, serve.wrong)
     with pytest.raises(DataError, match=r"datasets\.lock says"):
-        fetched(an_entry(a_file(name="other")), mirror=f"{site.address}/mirror")
+        fetched(an_entry(a_file(name="other")))
 
 
 def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
@@ -204,15 +209,17 @@ def test_a_full_disk_is_one_sentence_and_no_file(cache: Path, site: Site) -> Non
     assert not final_path(an_entry(a_file(url))).exists()
 
 
-def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Site, tmp_path: Path) -> None:
+def test_the_source_at_hand_comes_before_the_one_to_fetch(
+    cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = a_source("first", a_file(site.put("/tiny", CONTENT)))
     other = CONTENT + b"1 1:2\n"
     entry = of_sources(first, a_source("second", a_file(content=other, name="copy")))
     (tmp_path / "copy").write_bytes(other)
-    options = FetchOptions(mirror=str(tmp_path), **PATIENT)
-    assert obtain(entry, None, options).source.name == "second"
-    assert obtain(entry, "first", options).source.name == "first"
-    assert obtain(entry, None, options).source.name == "first"
+    monkeypatch.setenv("FWSVM_MIRROR", str(tmp_path))
+    assert obtain(entry).source.name == "second"
+    assert obtain(entry, "first").source.name == "first"
+    assert obtain(entry).source.name == "first"
 
 
 @pytest.mark.parametrize(
@@ -229,13 +236,7 @@ def test_columns_are_neither_cut_nor_made_up_in_silence(
     content = CONTENT if loader["format"] == "svmlight" else b"1,2,3\n-1,4,5\n1,0,7\n-1,1,1\n"
     source = a_source("web", a_file(site.put("/tiny", content), content=content), loader=loader)
     entry = of_sources(source, features=features)
-    given = {
-        "source": None,
-        "test": None,
-        "seed": 0,
-        "options": FetchOptions(**PATIENT),
-        "scale": None,
-    }
+    given: dict[str, Any] = {"source": None, "test": None, "seed": 0, "offline": False, "scale": None}
     if said:
         with pytest.raises(DataError, match=said):
             catalogue.load(entry, **given)

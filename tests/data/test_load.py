@@ -94,7 +94,7 @@ def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPat
     ("arguments", "error", "said"),
     [
         ({"name_or_path": "train.svm", "source": "web"}, UsageError, "has sources to choose from"),
-        ({"name_or_path": "wdbc", "source": "web"}, UsageError, "it has: shipped, uci"),
+        ({"name_or_path": "wdbc", "source": "web"}, UsageError, "the sources are shipped, uci"),
         ({"name_or_path": "wdbc", "zero_based": True}, UsageError, "zero-based"),
         ({"name_or_path": "synthetic:gaussians", "test": "train.svm"}, UsageError, "test rows of its own"),
         ({"name_or_path": "sinthetic:gaussians"}, DataError, "did you mean 'synthetic:gaussians'"),

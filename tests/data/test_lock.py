@@ -56,10 +56,13 @@ def parsed(raw: dict[str, Any]) -> Lock:
         (lambda e: e.update(colour="red"), "a1a: Object contains unknown field `colour`"),
         (lambda e: e.update(features=0), "a1a.features: Expected `int` >= 1"),
         (lambda e: e.update(sources=[]), "a1a.sources: Expected `object`"),
-        (lambda e: file_of(e).update(complement={"of": "a9a"}), "libsvm.train[0].complement: Object missing"),
+        (
+            lambda e: file_of(e).update(complement={"of": "a9a"}),
+            "sources[0].train[0].complement: Object missing",
+        ),
         (
             lambda e: file_of(e).update(sha256="abc"),
-            "a1a.sources.libsvm.train[0].sha256: Expected `str` matching",
+            "a1a.sources[0].train[0].sha256: Expected `str` matching",
         ),
         (lambda e: file_of(e).update(urls=["ftp://example.org/a1a"]), "train[0].urls[0]: Expected `str`"),
         (lambda e: file_of(e).update(file="../a1a"), "train[0].file: Expected `str` matching"),

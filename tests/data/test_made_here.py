@@ -15,7 +15,6 @@ from fwsvm import data
 from fwsvm.analysis import published
 from fwsvm.cli import main
 from fwsvm.data import catalogue, fetching, lockfile
-from fwsvm.data.fetching import FetchOptions
 from fwsvm.data.lockfile import DrawnLines, RawFile
 from fwsvm.errors import DataError
 
@@ -73,11 +72,10 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
     small = "synthetic:clusters?rows=50&features=3&test=10&noise=0.05&seed=1"
     made = data.load(small)
     (source,) = entry.sources
-    options = FetchOptions.default(offline=True)
 
     def load(sha256: str, test: Path | None = None):
         changed = replace(entry, sources=(replace(source, generate=small, sha256=sha256),))
-        return catalogue.load(changed, source=None, test=test, seed=7, options=options, scale="[0,1]")
+        return catalogue.load(changed, source=None, test=test, seed=7, offline=True, scale="[0,1]")
 
     loaded = load(made.fingerprint)
     assert np.array_equal(loaded.train.X, made.train.X)
