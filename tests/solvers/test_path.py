@@ -12,8 +12,7 @@ GROUPS = {
     "rbf": ["swap-2o", "newton", "mfw", "chunking", "decomposition", "auto"],
     "linear": ["liblinear", "avsf"],
 }
-
-
+OWN = {"chunking": {"parameters": {"fewest": 0}}}  # or so few rows are solved in one piece
 PENALTIES = [0.5, 1, 2, 4, 8, 1000]
 
 
@@ -22,8 +21,8 @@ def selection(method, kernel, data, folder):
     config = {
         "name": "path",
         "datasets": [data],
-        "methods": [{"name": method, "kernel": kernel}],
-        "rows": 200,
+        "methods": [{"name": method, "kernel": kernel} | OWN.get(method, {})],
+        "rows": 500,
         "test_fraction": 0.3,
         "select": {"holdout": 0.3, "method": method, "C": PENALTIES},
         "tolerance": 1e-4,

