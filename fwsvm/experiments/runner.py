@@ -6,23 +6,27 @@ its rows replace those there.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import Experiment, Selection
 from fwsvm.experiments.plan import Cell, Chain, Known, ids
 from fwsvm.experiments.run import Record, failure_record
-from fwsvm.experiments.store import ResultsStore, ReusableRun
+from fwsvm.experiments.store import ResultsStore
 from fwsvm.experiments.validation import Choice
 from fwsvm.files.lock import held_back
 from fwsvm.solvers import Status
 from fwsvm.solvers.resolve import stop_of
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.executors import Executor
+    from fwsvm.experiments.cluster_executor import ClusterExecutor
+    from fwsvm.experiments.executors import Workers
+    from fwsvm.experiments.run import Inline
+
+    Executor: TypeAlias = Inline | Workers | ClusterExecutor
 
 
 class _FailFast(Exception):  # noqa: N818 - not an error
@@ -44,8 +48,6 @@ class Runner:
         Also repeat finished runs.
     fail_fast : bool
         Stop at the first run that fails.
-    reusable : mapping of run id to ReusableRun
-        Finished runs of other folders, which are copied instead of run.
     finals : list of Cell
         The reported cells, in order.
     statuses : dict of run id to str
@@ -62,7 +64,6 @@ class Runner:
     reporter: Any
     force: bool = False
     fail_fast: bool = False
-    reusable: Mapping[str, ReusableRun] = field(default_factory=dict)
     finals: list[Cell] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
@@ -118,10 +119,7 @@ class Runner:
         left: dict[tuple[str, ...], Chain] = {}  # two spellings of a data set ask for the same runs
         for chain in chains:
             for cell in chain:
-                run = self.reusable.get(cell.run_id)
-                if run is not None and not self.store.done(cell.run_id):
-                    self.store.copy_from(run, cell)
-                    self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run[1])
+                self.store.take(cell)
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
                 self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
             else:
