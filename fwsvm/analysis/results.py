@@ -147,6 +147,6 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
     table = reading.read_runs(path)
     if not table.header:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
-    frame = reading.typed(table.frame, path)
+    frame = reading.typed(table.frame)
     frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
     return frame, table.torn

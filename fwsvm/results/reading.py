@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from fwsvm.errors import ResultsError, shortened, shown
+from fwsvm.errors import ResultsError, shortened
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TEXTS, TRACE_COLUMNS, TRUTHS
 from fwsvm.results.schemas import updated
 from fwsvm.status import Status
@@ -44,7 +44,7 @@ def read_runs(path: Path) -> ResultsTable:
     Raises
     ------
     ResultsError
-        The file is no table of fwsvm, or has a row of a newer schema or an unknown status.
+        The file has not the columns of fwsvm, or has a row of a newer schema.
     """
     table = _read_csv(path)
     if not table.header:
@@ -56,15 +56,10 @@ def read_runs(path: Path) -> ResultsTable:
         )
     unknown = [name for name in table.header if name not in COLUMNS]
     frame = table.frame.reindex(columns=[*COLUMNS, *unknown], fill_value="")
-    newer = frame["schema"].map(lambda field: field.isdecimal() and int(field) > SCHEMA)
-    if newer.any():
+    if any(int(field or 1) > SCHEMA for field in frame["schema"].unique()):
         raise ResultsError(
             f"{path}: a row of a schema above {SCHEMA}, which this version reads; update fwsvm"
         )
-    if not (known := frame["status"].isin(list(Status)).to_numpy()).all():
-        wrong = int(known.argmin())
-        said = shown(frame["status"].iloc[wrong])
-        raise ResultsError(f"{path}:{wrong + 2}: status is {said}; mend or delete the line")
     older = (frame["schema"] != str(SCHEMA)).to_numpy()
     if older.any():
         mended = pd.DataFrame([updated(row) for row in records(frame[older])], frame.index[older])
@@ -77,43 +72,21 @@ def records(frame: pd.DataFrame) -> list[dict[str, str]]:
     return [dict(zip(frame.columns, fields, strict=True)) for fields in frame.to_numpy().tolist()]
 
 
-def typed(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return the known columns of `read_runs` as numbers (empty: NaN), truths and text.
-
-    ``path`` is the file of the rows, for messages.
-
-    Raises
-    ------
-    ResultsError
-        A field is no number; its column is named.
-    """
-    return pd.DataFrame(
-        {
-            name: frame[name].str.lower() == "true"
-            if name in TRUTHS
-            else frame[name]
-            if name in TEXTS
-            else _numbers(frame[name], path)
-            for name in COLUMNS
-        }
-    )
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the known columns of `read_runs` as numbers (empty: NaN), truths and text."""
+    found = {
+        name: frame[name] if name in TEXTS else _numbers(frame[name])
+        for name in COLUMNS
+        if name not in TRUTHS
+    }
+    truths = {name: frame[name].str.lower() == "true" for name in TRUTHS}
+    return pd.DataFrame(found | truths, columns=list(COLUMNS))
 
 
 def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
-    """Return the trace of a run, columns as numbers (`TRACE_COLUMNS`), or None where there is none.
-
-    Raises
-    ------
-    ResultsError
-        The file is no trace.
-    """
+    """Return the trace of a run, columns as numbers (`TRACE_COLUMNS`), or None where there is none."""
     path = folder / "traces" / f"{run_id}.csv"
-    if not path.exists():
-        return None
-    frame = _read_csv(path).frame
-    if lacking := [name for name in TRACE_COLUMNS if name not in frame]:
-        raise ResultsError(f"{path}:1: no column {', '.join(lacking)}; is this a trace?")
-    return pd.DataFrame({name: _numbers(frame[name], path) for name in TRACE_COLUMNS})
+    return _read_csv(path).frame[list(TRACE_COLUMNS)].apply(_numbers) if path.exists() else None
 
 
 def _read_csv(path: Path) -> ResultsTable:
@@ -122,27 +95,14 @@ def _read_csv(path: Path) -> ResultsTable:
     torn = whole < len(content)
     if not whole:
         return ResultsTable(pd.DataFrame(), (), torn)
-    try:
-        frame = pd.read_csv(
-            io.BytesIO(content[:whole]),
-            dtype=object,
-            keep_default_na=False,
-            skip_blank_lines=False,
-            encoding="utf-8-sig",
-        )
-    except (ValueError, pd.errors.ParserError) as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ")
-        raise ResultsError(f"{path}: not a table in CSV: {' '.join(reason.split())}") from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise ResultsError(f"{path}: its rows have more fields than its header")
+    frame = pd.read_csv(
+        io.BytesIO(content[:whole]), dtype=object, keep_default_na=False, encoding="utf-8-sig"
+    )
     return ResultsTable(frame, tuple(frame.columns), torn)
 
 
-def _numbers(column: "pd.Series[Any]", path: Path) -> "pd.Series[Any]":
-    try:
-        return column.where(column != "", "nan").astype(float)
-    except ValueError as error:
-        raise ResultsError(f"{path}: {column.name}: {error}") from None
+def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    return column.where(column != "", "nan").astype(float)
 
 
 def keep_latest(rows: dict[str, RowT], row: RowT) -> None:
