@@ -5,7 +5,6 @@ two classes the larger label is +1.
 """
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,19 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm._mapped import all_finite, is_mapped
 from fwsvm.data import inputs
-from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import PROBABILITY
 from fwsvm.experiments.prediction import predict as predict_rows
-from fwsvm.experiments.probability import train_model
+from fwsvm.experiments.run import LocalRows
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import (
-    NOT_FINITE,
     KernelModel,
     LinearModel,
     refuse_other_width,
@@ -102,33 +97,16 @@ def train(
     chosen = make_settings(settings)
     refuse_scaling(chosen.kernel, scale)
     loaded, values = make_dataset(data, y, scale, precomputed=is_given(chosen.kernel))
-    counted = None
     if weights is not None:
         weights = as_numbers("weights", weights)
         if weights.shape != (rows := loaded.train.rows,):
             raise UsageError(f"there are weights of shape {weights.shape} for {rows} rows")
-        counted = weights != 0
-    table = scaled(loaded, counted).train
-    codes = encode(table.labels, loaded.classes)
+    ready = LocalRows(loaded, probability=probability, weights=weights)
     kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
-    if warning := scaling_warning(table.X, family(kernel), 'scale="[0,1]"'):
+    if warning := scaling_warning(ready.data.train.X, family(kernel), 'scale="[0,1]"'):
         warnings.warn(warning, stacklevel=callers_level())
-    result = train_model(
-        table.X,
-        codes,
-        loaded.classes,
-        chosen,
-        probability=probability,
-        name=loaded.name,
-        weights=weights,
-        watch=watch,
-    )
-    return result.with_rows(
-        ranges=table.ranges,
-        labels=values,
-        feature_names=table.feature_names,
-        zero_based=None if is_given(chosen.kernel) else table.zero_based,
-    )
+    result = ready.train(chosen, watch)
+    return replace(result, model=replace(result.model, labels=values))
 
 
 def predict(
@@ -180,24 +158,17 @@ def predict(
     if isinstance(model, str | Path):
         model = load(model)
     model = model.model if isinstance(model, Result) else model
-    wanted, found = PROBABILITY if probability else "", []
-    for table in _tables(model, data):
-        # mapped rows are checked as they are decided on: a pass here would read their file twice
-        if not is_mapped(table.X) and not all_finite(table.X):
-            raise UsageError(NOT_FINITE)
-        part = predict_rows(model, table, threads, wanted=wanted)
-        for notice in part.notices:
-            warnings.warn(notice, stacklevel=callers_level())
-        found.append(part.codes if part.values is None else part.values)
-    joined = np.concatenate(found)
-    if probability:
-        return joined
-    labels: np.ndarray = (label_values(model.classes) if model.labels is None else model.labels)[joined]
+    found = predict_rows(model, _unseen(model, data), threads, wanted=PROBABILITY if probability else "")
+    for notice in found.notices:
+        warnings.warn(notice, stacklevel=callers_level())
+    if found.values is not None:
+        return found.values
+    labels: np.ndarray = (label_values(model.classes) if model.labels is None else model.labels)[found.codes]
     return labels
 
 
-def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
-    """Yield the rows to predict, mapped rows to be scaled in pieces."""
+def _unseen(model: Model, data: Any) -> LabelledRows:
+    """Return the rows to predict."""
     precomputed = takes_kernel_values(model)
     if isinstance(data, str | Path):
         base = (
@@ -205,18 +176,17 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
             if precomputed
             else {"zero_based": model.zero_based, "features": model.features}
         )
-        table = inputs.unseen_rows(data, **base, feature_names=model.feature_names).table
-    elif isinstance(data, Dataset | LabelledRows):
+        return inputs.unseen_rows(data, **base, feature_names=model.feature_names)[0]
+    if isinstance(data, Dataset | LabelledRows):
         table = inputs.rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)
-    else:
-        rows = as_rows(data)
-        if precomputed:
-            rows = beside_numbers(rows)
-        elif not sparse.issparse(rows):
-            refuse_other_width(rows, model.features)
-        table = LabelledRows(rows, np.empty(0), feature_names=column_names(data))
-    yield from inputs.parts_of(table) if model.ranges is not None else [table]
+        return table
+    rows = as_rows(data)
+    if precomputed:
+        rows = beside_numbers(rows)
+    elif not sparse.issparse(rows):
+        refuse_other_width(rows, model.features)
+    return LabelledRows(rows, np.full(rows.shape[0], np.nan), feature_names=column_names(data))
 
 
 def save(path: str | Path, model: Model | Result) -> None:

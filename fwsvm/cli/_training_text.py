@@ -86,8 +86,8 @@ def _load(say: Print, data: str, settings: "Settings", *, probability: bool = Fa
     rows = LocalRows(loaded, probability=probability)
     X = rows.data.train.X
     if how.get("test") is not None and is_given(settings.kernel):
-        unseen = inputs.unseen_rows(how["test"], zero_based=True).table.X
-        refuse_other_rows(unseen, training_rows=X.shape[1] - 1)
+        unseen, *_ = inputs.unseen_rows(how["test"], zero_based=True)
+        refuse_other_rows(unseen.X, training_rows=X.shape[1] - 1)
     resolved = print_rows(say, data, rows, settings)
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])
@@ -112,8 +112,11 @@ def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -
         shape = f"{X.shape[0]:,} x {X.shape[1] - 1:,} kernel values"
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
     _print_problem(say, rows, resolved, origin, shape, classes, data.train.ranges)
+    weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
+    if settings.class_weight is not None:
+        each = [f"{name}: {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
+        say("class weights", listed(each, most=MAX_NAMED_CLASSES))
     if resolved.stop == "meb":
-        weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
         own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")
     return resolved

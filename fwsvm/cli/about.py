@@ -55,8 +55,7 @@ def facts_of(method: "Method") -> dict[str, Any]:
     family, kinds = FAMILIES[method.family], types_of(method.rule)
     text, _, section = inspect.cleandoc(method.rule.__doc__ or "").partition("Parameters\n----------\n")
     meanings: dict[str, str] = {}
-    for entry in re.split(r"\n(?=\S)", section.strip()):
-        names, _, meaning = entry.partition(" : ")
+    for names, meaning in re.findall(r"^(\S.*?) : (.*(?:\n .*)*)", section, re.MULTILINE):
         meanings |= dict.fromkeys(names.split(", "), " ".join(meaning.split()))
     return {
         "name": method.name,

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,10 +22,6 @@ from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
 from fwsvm.settings import DATA, OUTPUT, RESOURCES
-
-if TYPE_CHECKING:
-    from fwsvm.data.dataset import LabelledRows
-    from fwsvm.problems.machines import KernelModel, LinearModel
 
 
 @click.command(cls=LibsvmCommand)
@@ -76,12 +71,14 @@ def predict(
     Rows are taken unscaled, as in the file: a MODEL trained on scaled rows scales them by the same ranges. Any other
     MODEL scales nothing, even where the entry of a data set asks for it.
     """
+    from scipy.sparse import issparse
+
     from fwsvm.cli._progress import Display
     from fwsvm.data import inputs
     from fwsvm.experiments import prediction
     from fwsvm.files.atomic import replacing
     from fwsvm.problems import model_files
-    from fwsvm.problems.machines import takes_kernel_values
+    from fwsvm.problems.machines import refuse_other_width, takes_kernel_values
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
@@ -91,8 +88,7 @@ def predict(
     with Display() as display:
         display.enter(Phase.LOAD)
         if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
-            order = f"the model comes first: fwsvm predict {data} {model}"
-            raise UsageError(f"{data} is a model and {model} is none; {order}")
+            raise UsageError(f"{data} is a model: the model comes first: fwsvm predict {data} {model}")
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
         expected = machine.features if zero_based is None and machine.zero_based else None
@@ -103,12 +99,19 @@ def predict(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
-            table, notices = _load(data, machine, model, expected, label, zero_based=zero_based)
-            parts = (
-                prediction.predict(machine, part, usable_threads(), wanted=wanted)
-                for part in inputs.parts_of(table)
+            table, notices, scaling = inputs.unseen_rows(
+                data,
+                zero_based=zero_based,
+                label=label,
+                feature_names=machine.feature_names,
+                features=expected,
             )
-            found = prediction.joined(list(parts), data)
+            if not issparse(table.X):
+                refuse_other_width(table.X, machine.features)
+            if scaling != "none" and machine.ranges is None:
+                said = f"{model} scales nothing, so it gets the rows of {data} as they are in the file, though `fwsvm"
+                notices = (*notices, f"{said} train {data}` scales them to {scaling}")
+            found = prediction.predict(machine, table, usable_threads(), wanted=wanted, name=data)
     if found.ignored:
         why = f"the model was trained on {counted(machine.features, 'feature')}"
         tell([f"{counted(found.ignored, 'non-zero')} ignored: {why}"])
@@ -126,35 +129,3 @@ def predict(
         for place, code in enumerate(found.codes.tolist()):
             values = "" if found.values is None else " " + " ".join(map(repr, found.values[place].tolist()))
             stream.write(f"{machine.classes[code]}{values}\n")
-
-
-def _load(
-    data: str,
-    machine: "KernelModel | LinearModel",
-    model: Path,
-    expected: int | None,
-    label: str | None,
-    *,
-    zero_based: bool | None,
-) -> "tuple[LabelledRows, tuple[str, ...]]":
-    """Return the rows to predict, and notices on them."""
-    from scipy.sparse import issparse
-
-    from fwsvm.data import inputs
-
-    names = machine.feature_names
-    rows = inputs.unseen_rows(
-        data, zero_based=zero_based, label=label, feature_names=names, features=expected
-    )
-    columns = rows.table.features
-    if not issparse(rows.table.X) and columns != machine.features:
-        raise UsageError(
-            f"{data} has {counted(columns, 'column')}, but {model} was trained on {machine.features} features"
-        )
-    if rows.scaling == "none" or machine.ranges is not None:
-        return rows.table, rows.notices
-    said = (
-        f"{model} scales nothing, so it gets the rows of {data} as they are in the file, though `fwsvm train {data}` "
-        f"scales them to {rows.scaling}"
-    )
-    return rows.table, (*rows.notices, said)

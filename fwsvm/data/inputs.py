@@ -6,7 +6,7 @@ Rows are not scaled: a model scales the rows that it predicts by its training ra
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -41,24 +41,6 @@ def read_rows(
     return found.train, (said, *found.notices)
 
 
-class UnseenRows(NamedTuple):
-    """Rows to be predicted.
-
-    Attributes
-    ----------
-    table : LabelledRows
-        With labels, or with NaN for each.
-    notices : tuple of str
-        What the user should know of the rows.
-    scaling : str
-        How training on the data set of that name scales rows; ``none`` for files.
-    """
-
-    table: LabelledRows
-    notices: tuple[str, ...]
-    scaling: str = "none"
-
-
 def unseen_rows(
     name_or_path: str | Path,
     *,
@@ -66,8 +48,11 @@ def unseen_rows(
     label: str | None = None,
     feature_names: tuple[str, ...] = (),
     features: int | None = None,
-) -> UnseenRows:
+) -> tuple[LabelledRows, tuple[str, ...], str]:
     """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
+
+    Rows without labels have NaN for each. With them come notices, and how training on the data set of that name scales
+    rows; ``none`` for files.
 
     Parameters
     ----------
@@ -96,13 +81,13 @@ def unseen_rows(
             table, notices = formats.read_path(path, loader, unlabelled=True)
         if features is not None:
             refuse_one_based(path, table, features)
-        return UnseenRows(table, notices)
+        return table, notices, "none"
     name = str(name_or_path)
     found = data.load(name, zero_based=zero_based, raw=True)
     table = rows_of(found)
     which = "training" if found.test is None else "test"
     said = f"{name}: {table.rows} {which} rows of the data set"
-    return UnseenRows(table, (said, *found.notices), found.scaling)
+    return table, (said, *found.notices), found.scaling
 
 
 def parts_of(table: LabelledRows) -> Iterator[LabelledRows]:

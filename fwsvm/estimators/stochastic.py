@@ -56,8 +56,6 @@ class StochasticSVC(KernelClassifier):
             )
         _check_partial_fit_first_call(self, classes)
         first, known = not hasattr(self, "result_"), self.classes_
-        if len(known) < 2:
-            raise ValueError("there is one class only; a classifier needs rows of two")
         with value_errors():
             X, y = self._validated(X, y, reset=first)
             if len(strange := np.setdiff1d(y, known)):

@@ -6,12 +6,15 @@ from itertools import combinations
 
 import numpy as np
 
+from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.inputs import parts_of
 from fwsvm.data.labels import encode, unknown
 from fwsvm.data.partitions import Partition, cut, read
 from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import (
+    NOT_FINITE,
     KernelModel,
     LinearModel,
     Prepared,
@@ -56,8 +59,10 @@ class Prediction:
     notices: tuple[str, ...]
 
 
-def predict(model: Model, table: LabelledRows, threads: int = 1, *, wanted: str = "") -> Prediction:
-    """Predict the rows of a table; features that the model lacks are ignored, missing ones are zeros.
+def predict(
+    model: Model, table: LabelledRows, threads: int = 1, *, wanted: str = "", name: str = "rows"
+) -> Prediction:
+    """Predict the rows of a table, mapped ones in pieces; features that the model lacks are ignored, missing are zeros.
 
     Unscaled rows are scaled by the model's ranges, see `_scaled`. Where probabilities are wanted the class is the most
     probable one, as in svm-predict, which may differ from the one that most pairs vote for.
@@ -65,10 +70,18 @@ def predict(model: Model, table: LabelledRows, threads: int = 1, *, wanted: str 
     Raises
     ------
     UsageError
-        Probabilities of a model without sigmoids.
+        Probabilities of a model without sigmoids; values that are not finite.
     RangeError
         A row has no decision value in double precision.
+    DataError
+        Only some rows have labels; ``name`` is what has the rows.
     """
+    return _joined([_predict(model, part, threads, wanted) for part in parts_of(table)], name)
+
+
+def _predict(model: Model, table: LabelledRows, threads: int, wanted: str) -> Prediction:
+    if not all_finite(table.X):
+        raise UsageError(NOT_FINITE)
     sigmoids = sigmoids_of(model) if wanted == PROBABILITY else None
     X, ignored, far, notices = _scaled(model, table)
     enter(Phase.PREDICT)
@@ -112,7 +125,7 @@ def predict_on_cluster(
     parts = [part for part in found if part is not None]
     if not parts:
         raise DataError(f"{data}: there are no rows to predict")
-    return joined(parts, data)
+    return _joined(parts, data)
 
 
 def _predict_partition(partition: Partition, model: Model, wanted: str) -> Prediction | None:
@@ -124,13 +137,13 @@ def _predict_partition(partition: Partition, model: Model, wanted: str) -> Predi
     return replace(found, notices=(*found.notices, *notices))
 
 
-def joined(parts: Sequence[Prediction], data: str) -> Prediction:
+def _joined(parts: Sequence[Prediction], name: str) -> Prediction:
     """Return the predictions of all rows; DataError where only some have labels."""
     if len(parts) == 1:
         return parts[0]
     correct = [part.correct for part in parts if part.correct is not None]
     if correct and len(correct) < len(parts):
-        raise DataError(f"{data}: some rows have labels and others have none")
+        raise DataError(f"{name}: some rows have labels and others have none")
     codes, far = np.concatenate([part.codes for part in parts]), sum(part.far for part in parts)
     said = [f"{far:,} of {len(codes):,} rows lie far outside the training ranges"] if far else []
     said += [notice for part in parts for notice in part.notices[1 if part.far else 0 :]]
