@@ -58,7 +58,6 @@ SENTENCES = {
     "holdout": "Fraction of the training rows that is held out.",
     "folds": "Number of folds, in place of holdout.",
     "method": "The method that chooses for all; by default the first of the list.",
-    "warm_start": "Whether reported runs of a linear method start from that of the next smaller C.",
     "zero_based": "Whether files count their features from 0; by default they say so themselves.",
     "scale": "Interval to which the ranges of the training rows are mapped; by default that of the data set.",
     "rows": "Training rows to draw: a number, or a fraction below 1.",

@@ -61,7 +61,7 @@ def easy(
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display
     from fwsvm.experiments.cross_validation import choose_width_and_penalty
-    from fwsvm.experiments.run import LocalRows, run_one
+    from fwsvm.experiments.run import LocalRows, alone, run_one
     from fwsvm.problems import model_files
 
     begun = time.monotonic()
@@ -101,7 +101,7 @@ def easy(
         display.begin()
         rows = LocalRows(data)
         resolved = text.print_rows(say, train, rows, settings)
-        result, row = run_one(rows, settings, display, resolved)
+        result, row = run_one(rows, alone(rows, settings), display, resolved)
     text.print_result(say, result, row)
     text.write_model(model, result, row)
     say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")

@@ -11,15 +11,15 @@ import click
 from fwsvm.cli._lines import echo, note
 from fwsvm.cli._options import FILE_OR_NAME, FOLDER, offline_option, quiet_option
 from fwsvm.cli._results import columns, conditions_option
-from fwsvm.errors import UsageError, counted
+from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.phases import Phase
 from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import DataSpec, Experiment
     from fwsvm.experiments.plan import RowsById
     from fwsvm.experiments.run import Resources
+    from fwsvm.experiments.runner import Executor
     from fwsvm.experiments.samples import DataInfo
 
 
@@ -104,7 +104,7 @@ def grid(
     from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.run import Resources
     from fwsvm.experiments.runner import Runner
-    from fwsvm.experiments.store import ResultsStore, read_rows, reusable_runs, with_reusable
+    from fwsvm.experiments.store import ResultsStore, add_lent, read_rows
 
     if list_shipped:
         _list_shipped()
@@ -117,21 +117,19 @@ def grid(
         raise UsageError("give --workers or --scheduler, not both")
     experiment = configs.load(config_file(Path(config)), profile).only(only)
     folder = out or Path("results") / experiment.name
-    notices: list[str] = []
-    reusable = reusable_runs(lenders, notices)
-    for notice in notices:
-        echo(notice, 2, err=True)
     if dry_run:
-        _list(experiment, {} if force else with_reusable(read_rows(folder / "runs.csv", []), reusable))
+        rows = {} if force else read_rows(folder / "runs.csv", [])
+        add_lent(rows, lenders, [])
+        _list(experiment, rows)
         return
     executor = _executor(
         workers or experiment.workers, scheduler, Resources(threads, cache_mib, offline=offline)
     )
     part = "".join(f", only {condition}" for condition in only)
     part += f", profile {experiment.profile}" if experiment.profile else ""
-    with contextlib.closing(executor), ResultsStore(folder) as store:
+    with contextlib.closing(executor), ResultsStore(folder, lenders) as store:
         known = _load_all(experiment, offline=offline)
-        planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
+        planned = planned_runs(experiment, known, {} if force else store.rows)
         store.write_config(experiment.resolved, config + part)
         store.log("start", config=config + part, profile=experiment.profile, runs=len(planned))
         work = [run.is_left for run in planned if run.state != "missing"]
@@ -143,7 +141,7 @@ def grid(
         with RunsDisplay(len(work), work.count(False)) as display:
             for notice in notices:
                 display.note(notice)
-            runner = Runner(experiment, known, store, executor, display, force, fail_fast, reusable)
+            runner = Runner(experiment, known, store, executor, display, force, fail_fast)
             runner.run()
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
         click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
@@ -184,7 +182,7 @@ def _executor(workers: int, scheduler: str | None, resources: "Resources") -> "E
 def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and print its shape and notices, or why it is missing."""
     from fwsvm.cli._progress import Display
-    from fwsvm.experiments.samples import data_info
+    from fwsvm.experiments.samples import DataInfo, load, name_in_rows
 
     known: dict[DataSpec, DataInfo] = {}
     with Display() as display:
@@ -192,14 +190,19 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
             display.count("data", len(known), len(experiment.datasets))
             display.begin(data.name)
             display.enter(Phase.LOAD)
-            known[data] = found = data_info(data, offline=offline)
-            if found.missing:
-                echo(f"missing: {found.missing}", 2, err=True)
+            try:
+                found = load(data, offline=offline)
+            except DataError as error:
+                known[data] = DataInfo(name_in_rows(data.name), missing=str(error))
+                echo(f"missing: {error}", 2, err=True)
                 continue
-            test = f" + {found.test_rows:,} to test" if found.test_rows else ""
-            features = counted(found.features, "feature")
-            shape = f"{counted(found.rows, 'row')}{test}, {features}, {found.classes} classes"
-            note(f"{data.name}: {shape}")
+            train, test = (
+                found.train,
+                f" + {found.test.rows:,} to test" if found.test is not None and found.test.rows else "",
+            )
+            known[data] = DataInfo(found.name, found.fingerprint, train.rows)
+            shape = f"{counted(train.rows, 'row')}{test}, {counted(train.features, 'feature')}"
+            note(f"{data.name}: {shape}, {len(found.classes)} classes")
             for notice in found.notices:
                 note(f"  {notice}", 4)
     return known

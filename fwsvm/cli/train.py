@@ -104,14 +104,18 @@ def train(
 def _run(problem: "Problem", display: "Display", *, as_json: bool) -> "tuple[Result, Row]":
     """Return result and row; a run that an error ends has a row, too."""
     from fwsvm._memory import ran_out
-    from fwsvm.experiments.run import error_row, run_one
+    from fwsvm.experiments.record import known_columns
+    from fwsvm.experiments.run import ALONE, alone, failure_record, run_one
     from fwsvm.results.writing import json_values
 
     rows, settings, resolved = problem
+    cell = alone(rows, settings)
     try:
-        return run_one(rows, settings, display, resolved)
+        return run_one(rows, cell, display, resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
+            known = ALONE | known_columns(resolved.as_columns()) | rows.columns
             message = ran_out(error) if isinstance(error, MemoryError) else str(error)
-            click.echo(json.dumps(json_values(error_row(rows, settings, resolved, message))))
+            failed = failure_record(cell, Status.ERROR, message, **known)
+            click.echo(json.dumps(json_values(failed.row)))
         raise

@@ -38,7 +38,7 @@ class RemoteRows:
     notices : tuple of str
     """
 
-    lacking, scales = "", False
+    lacking = ""
 
     def __init__(
         self,

@@ -118,11 +118,7 @@ class _Trials:
                     what = "" if key == chosen else f"{chosen} "
                     said = f"{key} is given here and {what}chosen by select; leave one of them out"
                     raise self.file.error(said, key, keys[key])
-        warm_start = keys.get("warm_start", False)
-        if warm_start and METHODS[method["name"]].family != "linear":
-            said = f"warm_start is for linear methods; {method['name']} starts cold"
-            raise self.file.error(said, "warm_start", True)
-        return Trial(data, finals, keys.get("repetitions", 1), selection, warm_start)
+        return Trial(data, finals, keys.get("repetitions", 1), selection)
 
     def _selection(self, select: Keys, inherited: Keys, method: Keys) -> Selection:
         """Return how C and the width are selected: with the method that ``select`` names, and this method's kernel."""

@@ -93,7 +93,7 @@ _Select = _kind(
         **dict.fromkeys(("C", "sigma2", "gamma"), _Values),
     },
 )
-_OF_METHOD: Keys = {**_SETTINGS, "repetitions": _Count, "select": _Select, "warm_start": bool}
+_OF_METHOD: Keys = {**_SETTINGS, "repetitions": _Count, "select": _Select}
 _Method = _kind("a method", {"name": str}, {"parameters": Keys, **_OF_METHOD})
 _OF_DATA: Keys = {
     **_OF_METHOD,
@@ -171,7 +171,7 @@ class ConfigFile:
         return UsageError(f"{self.path}: {said}")
 
 
-def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
+def read_config_file(path: Path) -> ConfigFile:
     """Return a YAML file with all files that it extends.
 
     Raises
@@ -184,12 +184,7 @@ def read_config_file(path: Path, above: tuple[Path, ...] = ()) -> ConfigFile:
     profiles = {str(name): own or {} for name, own in (keys.pop("profiles", None) or {}).items()}
     for own in profiles.values():
         _check(path, own)
-    if path.resolve() in above:
-        raise UsageError(f"{path}: it extends itself")
-    extended = [
-        read_config_file(path.parent / name, (*above, path.resolve()))
-        for name in listed_values(keys.pop("extends", []))
-    ]
+    extended = [read_config_file(path.parent / name) for name in listed_values(keys.pop("extends", []))]
     return ConfigFile(path, keys, profiles, tuple(extended))
 
 
@@ -206,9 +201,11 @@ def _check(path: Path, keys: Any) -> None:
         if unknown := re.search("unknown field `(.*)`", said):
             key, value = unknown[1], held[unknown[1]]
             known = {each for place in PLACES for each in keys_of(place)}
-            hint = f"write --{key.replace('_', '-')} on the command line"
-            if key not in OF_COMMAND:
-                hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
+            hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
+            if key in OF_COMMAND:
+                hint = f"write --{key.replace('_', '-')} on the command line"
+            elif not where:
+                hint = nearest(key, keys_of("the file"), hint)
             said = f"unknown key {key!r}{hint and f'; {hint}'}"
         elif where:
             said = f"{where.rstrip('`')}: {said}"

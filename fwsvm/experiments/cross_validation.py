@@ -14,9 +14,9 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
-from fwsvm.experiments.plan import selection_chains
+from fwsvm.experiments.plan import SELECT, selection_chains
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.run import Resources, TrainingRows, identity_of, run_cells, run_one
+from fwsvm.experiments.run import Resources, TrainingRows, alone, run_cells, run_one
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, refuse_few_rows
 from fwsvm.results.writing import csv_fields
@@ -41,9 +41,7 @@ class Fold(NamedTuple):
     right: int
 
 
-def cross_validate(
-    rows: TrainingRows, settings: Settings, folds: int, watch: Watch | None = None
-) -> Iterator[Fold]:
+def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Watch) -> Iterator[Fold]:
     """Train on all rows but a fold and test on the fold, for each fold in turn; the settings' seed draws them.
 
     Raises
@@ -51,10 +49,10 @@ def cross_validate(
     DataError
         There are fewer rows than folds, or a class with a single row.
     """
-    how = ValidationRule(folds=folds).description + (", scaled by what is left" if rows.scales else "")
     every: Iterator[TrainingRows] = rows.parts(folds, settings.seed)
     for part, left in enumerate(every):
-        result, row = run_one(left, settings, watch, identity=identity_of(left, settings, how, part))
+        cell = alone(left, settings, role=SELECT, held_out=ValidationRule(folds=folds), part=part)
+        result, row = run_one(left, cell, watch)
         measured = result.status is not Status.INTERRUPTED and row["test_accuracy"] is not None
         right = round(row["test_accuracy"] * left.test_count) if measured else 0
         yield Fold(result, row, left.test_count, right)
@@ -65,9 +63,9 @@ def choose_width_and_penalty(
     settings: Settings,
     folds: int,
     *,
-    seconds: float | None = None,
-    watch: Watch = lambda _: None,
-    count: Callable[[int, int], None] = lambda _done, _of: None,
+    seconds: float | None,
+    watch: Watch,
+    count: Callable[[int, int], None],
 ) -> tuple[Choice, int]:
     """Try widths and penalties on folds of the training rows, or of a stratified sample of them if there are many.
 
@@ -99,7 +97,6 @@ def choose_width_and_penalty(
     refuse_few_rows(data, rule)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
-    refuse_few_rows(sample, rule)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
     widths = tuple(middle * factor for factor in WIDTHS)
     sweep = Sweep(replace(settings, tolerance=SEARCH_TOLERANCE), {"gamma": widths, "C": PENALTIES})
@@ -117,12 +114,12 @@ def choose_width_and_penalty(
             break
         limit = None if seconds is None else left
         limited = [replace(cell, settings=replace(cell.settings, time_limit=limit)) for cell in chain]
-        for cell, made in zip(
-            chain, run_cells(limited, Resources(), lambda _, inside: watch(inside), sample), strict=True
-        ):
-            if made.status is not Status.TIME_LIMIT:
-                rows[cell.run_id] = csv_fields(made.row)
-                count(len(rows), len(cells))
+        made = run_cells(limited, Resources(), lambda _, inside: watch(inside), sample)
+        for cell, record in zip(chain, made, strict=True):
+            if record.status is Status.TIME_LIMIT:
+                break
+            rows[cell.run_id] = csv_fields(record.row)
+            count(len(rows), len(cells))
             if time.monotonic() >= deadline:
                 break
     return choose(selection, cells, rows, table.rows), table.rows

@@ -83,16 +83,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class Trial:
-    """One method on one data set: its reported runs, and the parameter selection before them, if there is one.
-
-    With ``warm_start``, each reported run starts where the one with the next lower C ended.
-    """
+    """One method on one data set: its reported runs, and the parameter selection before them, if there is one."""
 
     data: DataSpec
     finals: Sweep
     repetitions: int
     selection: Selection | None
-    warm_start: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,11 +107,16 @@ class Experiment:
         """The data sets, in the order of the file."""
         return list(dict.fromkeys(trial.data for trial in self.trials))
 
+    @property
+    def methods(self) -> list[str]:
+        """The names of the methods, in the order of the file."""
+        return list(dict.fromkeys(trial.finals.base.method for trial in self.trials))
+
     def only(self, conditions: Sequence[str]) -> "Experiment":
         """Return the experiment with the trials that the conditions admit.
 
-        A condition is ``COLUMN=VALUE``, several with commas between them; the columns are method and dataset, and a
-        value may have the wildcards ``*`` and ``?``. Several values of one column admit each of them. The runs of the
+        A condition is ``COLUMN=VALUE``; the columns are method and dataset, and a value may have the wildcards ``*``
+        and ``?``. Several values of one column admit each of them. The runs of the
         parameter search stay those of the whole experiment, so that the runs admitted are the same as in it.
 
         Raises
@@ -123,12 +124,9 @@ class Experiment:
         UsageError
             A condition that is none, or that no method or data set of the experiment meets.
         """
-        names = {
-            "method": [trial.finals.base.method for trial in self.trials],
-            "dataset": [trial.data.name for trial in self.trials],
-        }
+        names = {"method": self.methods, "dataset": [data.name for data in self.datasets]}
         admitted: dict[str, list[str]] = {}
-        for condition in (part.strip() for given in conditions for part in given.split(",")):
+        for condition in conditions:
             column, _, value = condition.partition("=")
             if column not in names:
                 raise UsageError(
@@ -136,15 +134,13 @@ class Experiment:
                     "stats and plot"
                 )
             if not (met := fnmatch.filter(names[column], value)):
-                raise UsageError(
-                    f"--only {condition}: {not_one_of(column, dict.fromkeys(names[column]), value)}"
-                )
+                raise UsageError(f"--only {condition}: {not_one_of(column, names[column], value)}")
             admitted.setdefault(column, []).extend(met)
-        whole = zip(self.trials, *names.values(), strict=True)
+        methods, datasets = ((names | admitted)[column] for column in names)
         left = [
             trial
-            for trial, *own in whole
-            if all(name in admitted.get(key, own) for key, name in zip(names, own, strict=True))
+            for trial in self.trials
+            if trial.finals.base.method in methods and trial.data.name in datasets
         ]
         if not left:
             raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")

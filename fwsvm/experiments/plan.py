@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from fwsvm.errors import UsageError, counted
+from fwsvm.errors import counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -62,10 +62,27 @@ class Cell:
 
     @cached_property
     def run_id(self) -> str:
-        """Its identity, see `run_id`."""
+        """Its identity, 16 hexadecimal digits.
+
+        It is the hash of the data set's name and fingerprint, profile, settings with defaults filled in, seed, fold,
+        repetition, and a chain's earlier values of C. Threads, memory and the version of the code are not part of it.
+        """
+        settings, kernel = self.settings, kernel_of(self.settings)
+        stop, tolerance = stop_of(settings)
+        what: dict[str, Any] = {**settings_columns(settings), "kernel": kernel.name, "seed": settings.seed}
+        what |= {"stop": stop, "tolerance": float(tolerance), "search": search_of(settings)}
+        what |= {name: getattr(settings, name) for name in ("degree", "coef0") if name in kernel.parameters}
+        if "gamma" in kernel.parameters:
+            width = settings.gamma, settings.sigma2
+            what["width"] = kernel.width(width_rule_of(settings))[0] if width == (None, None) else width
+        what["penalty"] = (settings.C or 1.0) if settings.lambda_ is None else ("lambda", settings.lambda_)
+        if not settings.final_gap:
+            what["final_gap"] = False
         rule = self.held_out.description if self.held_out is not None else ""
-        of_data = (self.dataset, self.fingerprint, self.profile)
-        return run_id(*of_data, self.settings, rule, self.part, self.repetition, self.predecessors)
+        of_data = self.dataset, self.fingerprint, self.profile
+        led_there = [self.predecessors] if self.predecessors else []
+        key = json.dumps([*of_data, what, rule, self.part, self.repetition, *led_there])
+        return hashlib.sha256(key.encode()).hexdigest()[:16]
 
     @property
     def label(self) -> str:
@@ -79,46 +96,14 @@ class Cell:
     @property
     def identity_columns(self) -> dict[str, Any]:
         """The columns that identify the cell."""
-        own = {
-            name: getattr(self, name) for name in ("run_id", "experiment", "profile", "role", "repetition")
-        }
-        return own | settings_columns(self.settings) | {"seed": self.settings.seed, "fold": self.part}
+        own = {name: getattr(self, name) or None for name in ("run_id", "experiment", "profile", "role")}
+        own |= {"repetition": self.repetition, "seed": self.settings.seed, "fold": self.part}
+        return own | settings_columns(self.settings)
 
 
 Chain = list[Cell]
 Known = Mapping[DataSpec, DataInfo]
 RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
-
-
-def run_id(
-    dataset: str,
-    fingerprint: str,
-    profile: str,
-    settings: Settings,
-    held_out: str = "",
-    part: int | None = None,
-    repetition: int | None = None,
-    predecessors: tuple[float, ...] | None = None,
-) -> str:
-    """Return a run's identity, 16 hexadecimal digits.
-
-    It is the hash of the data set's name and fingerprint, profile, settings with defaults filled in, seed, fold,
-    repetition, and a chain's earlier values of C. Threads, memory and the version of the code are not part of it.
-    """
-    kernel = kernel_of(settings)
-    stop, tolerance = stop_of(settings)
-    what: dict[str, Any] = {**settings_columns(settings), "kernel": kernel.name, "seed": settings.seed}
-    what |= {"stop": stop, "tolerance": float(tolerance), "search": search_of(settings)}
-    what |= {name: getattr(settings, name) for name in ("degree", "coef0") if name in kernel.parameters}
-    if "gamma" in kernel.parameters:
-        width = settings.gamma, settings.sigma2
-        what["width"] = kernel.width(width_rule_of(settings))[0] if width == (None, None) else width
-    what["penalty"] = (settings.C or 1.0) if settings.lambda_ is None else ("lambda", settings.lambda_)
-    if not settings.final_gap:
-        what["final_gap"] = False
-    led_there = [predecessors] if predecessors else []
-    key = json.dumps([dataset, fingerprint, profile, what, held_out, part, repetition, *led_there])
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Chain]:
@@ -144,19 +129,8 @@ def selection_chains(
 
     Where a run may start at the end of another, runs that differ in C alone are a chain in ascending C; others are
     chains of one. Chains depend on the selection alone, not on the number of workers or on what else there is.
-
-    Raises
-    ------
-    UsageError
-        There are fewer rows than folds, or no row is held out.
     """
     rule = chosen_by.held_out
-    if facts.rows and rule.parts > facts.rows:
-        raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {rule.parts:,} folds")
-    if facts.rows and rule.holdout is not None and rule.holdout * facts.rows < 0.5:
-        raise UsageError(
-            f"{data.name}: no row is held out by holdout {rule.holdout:g} of {facts.rows:,} rows; take a larger part"
-        )
     points = [replace(point, seed=experiment.seed) for point in chosen_by.candidates.points()]
     points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
@@ -166,26 +140,28 @@ def selection_chains(
         part, last = groups.pop()
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
     common = {"role": SELECT, "held_out": rule, **_common(experiment, data, facts)}
-    warm = goes_on(points[0])
-    return [chain for part, some in groups for chain in _chains(some, warm=warm, part=part, **common)]
+    if not goes_on(points[0]):
+        return [[Cell(settings=each, part=part, **common)] for part, some in groups for each in some]
+    return [
+        [
+            Cell(settings=each, part=part, predecessors=tuple(s.C or 0.0 for s in some[:place]), **common)
+            for place, each in enumerate(some)
+        ]
+        for part, some in groups
+    ]
 
 
 def final_chains(
     experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
 ) -> list[Chain]:
-    """Return the reported runs of a trial, with the selected parameters; those that start cold are chains of one."""
-    found: list[Chain] = []
+    """Return the reported runs of a trial, with the selected parameters; each starts cold, so it is a chain of one."""
     common = {"role": FINAL, **_common(experiment, trial.data, facts)}
+    selected: dict[str, Any] = dict(chosen or {})
+    found: list[Chain] = []
     for repetition in range(trial.repetitions):
-        points = [
-            replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
-            for point in trial.finals.points()
-        ]
-        alike: dict[str, list[Settings]] = {}
-        for point in sorted(points, key=_penalty) if trial.warm_start else points:
-            alike.setdefault(str(replace(point, C=None)) if trial.warm_start else "", []).append(point)
-        for some in alike.values():
-            found += _chains(some, warm=trial.warm_start, repetition=repetition, **common)
+        changed = selected | {"seed": experiment.seed + repetition}
+        points = [replace(point, **changed) for point in trial.finals.points()]
+        found += [[Cell(settings=point, repetition=repetition, **common)] for point in points]
     return found
 
 
@@ -193,18 +169,6 @@ def _common(experiment: Experiment, data: DataSpec, facts: DataInfo) -> dict[str
     """Return what the cells of an experiment on a data set have alike."""
     known = {"fingerprint": facts.fingerprint, "dataset": facts.name}
     return {"experiment": experiment.name, "profile": experiment.profile, "data": data, **known}
-
-
-def _chains(points: Sequence[Settings], *, warm: bool, **common: Any) -> list[Chain]:
-    """Return the cells of settings: one chain if ``warm``, else chains of one."""
-    if not warm:
-        return [[Cell(settings=each, **common)] for each in points]
-    before = [tuple(map(_penalty, points[:place])) for place in range(len(points))]
-    return [[Cell(settings=each, predecessors=C, **common) for each, C in zip(points, before, strict=True)]]
-
-
-def _penalty(settings: Settings) -> float:
-    return settings.C or 0.0
 
 
 def goes_on(settings: Settings) -> bool:
@@ -241,15 +205,14 @@ def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById
         return Finals(final_chains(experiment, trial, facts), None, facts.missing)
     chains = selection_chains(experiment, trial.data, trial.selection, facts)
     cells = [cell for chain in chains for cell in chain]
-    is_open = not facts.rows or not all(is_done(cell, rows) for cell in cells)
+    is_open = not facts.rows or not all(is_done(rows.get(cell.run_id)) for cell in cells)
     choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan, ())
     chosen = final_chains(experiment, trial, facts, choice.values)
     return Finals(chosen, choice, choice.why_not, is_open)
 
 
-def is_done(cell: Cell, rows: RowsById) -> bool:
-    """Whether a cell has a finished row."""
-    row = rows.get(cell.run_id)
+def is_done(row: Mapping[str, str] | None) -> bool:
+    """Whether a row, if there is one, is of a finished run."""
     return row is not None and Status(row["status"]).done
 
 
@@ -273,7 +236,7 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
     found: dict[tuple[str, str], PlannedRun] = {}  # two spellings of a data set ask for the same runs
 
     def add(chain: Chain, state: str = "") -> None:
-        whole = all(is_done(cell, rows) for cell in chain)
+        whole = all(is_done(rows.get(cell.run_id)) for cell in chain)
         for cell in chain:
             key = f"{cell.label} {cell.run_id}" if state else cell.run_id
             own = rows[cell.run_id]["status"] if whole else "to do"

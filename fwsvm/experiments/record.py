@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -91,16 +90,6 @@ def data_columns(data: Dataset) -> Row:
     }
 
 
-def sample_columns(data: Row, result: Result) -> Row:
-    """Return the columns that describe the sample that a model was trained on, which is data of its own.
-
-    The row then names the problem that its objective and certificate are of.
-    """
-    rows = result.sample.rows if result.sample is not None else 0
-    drawn = f"{data['data_sha256']} sample of {rows} rows, seed {result.settings['seed']}"
-    return {"rows": rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
-
-
 def known_columns(values: Mapping[str, Any]) -> Row:
     """Return those of the values that are columns."""
     return {name: value for name, value in values.items() if name in COLUMNS}
@@ -115,14 +104,7 @@ def row(result: Result | None = None, **more: Any) -> Row:
         The result of the run; without it ``more`` has status, message and the requested settings.
     more : values by column name
         The rest: data, identity, accuracies, times. They take precedence over ``result``.
-
-    Raises
-    ------
-    TypeError
-        A value for a column that does not exist.
     """
-    if unknown := more.keys() - COLUMNS:
-        raise TypeError(f"runs.csv has no column {', '.join(sorted(unknown))}")
     values: Row = dict.fromkeys(COLUMNS) | {"schema": SCHEMA} | environment()
     if result is None:
         return values | more

@@ -4,9 +4,10 @@
 serves cells on the same rows that differ in C alone: of an experiment, and of the search of ``fwsvm easy``.
 """
 
+import hashlib
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,11 +20,11 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import record, samples
-from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain, run_id
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
 from fwsvm.experiments.probability import train_model
-from fwsvm.experiments.record import UNMEASURED, Row, settings_columns, unmeasured
-from fwsvm.experiments.validation import divided, parts, validation_mask
+from fwsvm.experiments.record import UNMEASURED, Row, unmeasured
+from fwsvm.experiments.validation import divided, masks, refuse_few_rows, validation_mask
 from fwsvm.phases import Phase, enter, listening
 from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given
@@ -32,7 +33,7 @@ from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import TracePoint
 from fwsvm.status import BELOW_MAJORITY, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
 
@@ -44,6 +45,8 @@ TrainingRows: TypeAlias = "LocalRows | RemoteRows"
 CellWatch = Callable[[Cell, Progress], None]
 CellReporter = Callable[[Cell, Progress | Phase], None]
 Deliver = Callable[["Record"], None]
+Trained: TypeAlias = tuple[Cell, Run, "Row"]
+ALONE: Row = {"parallel_cells": 1, "shared": False}  # columns of a run by itself
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
 
 
@@ -80,15 +83,15 @@ class Record:
 class LocalRows:
     """A data set in this process; unscaled rows are scaled as the data set says.
 
-    With ``probability`` models have probabilities.
+    With ``probability`` models have probabilities. ``weights`` (m,) multiply the penalties of training rows; those of
+    weight 0 do not decide how rows are scaled.
     """
 
-    def __init__(self, data: Dataset, *, probability: bool = False) -> None:
-        self.as_loaded, self.probability = data, probability
-        self.scales = (
-            data.scaling != "none" and data.train.ranges is None
-        )  # each fold by the rows it trains on
-        self.data = data = scaled(data)
+    def __init__(
+        self, data: Dataset, *, probability: bool = False, weights: np.ndarray | None = None
+    ) -> None:
+        self.as_loaded, self.probability, self.weights = data, probability, weights
+        self.data = data = scaled(data, None if weights is None else weights != 0)
         self.codes = encode(data.train.labels, data.classes)
         self.columns = record.data_columns(data)  # that describe the data
         self.identity = data.fingerprint  # of the data, in run ids
@@ -97,24 +100,28 @@ class LocalRows:
         self.notices = data.notices
         self.test_count = 0 if data.test is None else data.test.rows
 
-    def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
+    def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None = None) -> Result:
         """Return the result of training."""
         data, train = self.data, self.data.train
         train_by = partial(train_model, name=data.name) if self.probability else fit
-        result = train_by(train.X, self.codes, data.classes, settings, watch=watch, resolved=resolved)
+        result = train_by(
+            train.X, self.codes, data.classes, settings, weights=self.weights, watch=watch, resolved=resolved
+        )
         zero_based = None if is_given(settings.kernel) else train.zero_based
         return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
 
     def parts(self, folds: int, seed: int) -> Iterator["LocalRows"]:
         """Yield the rows with each fold held out in turn, scaled by the ranges of those left to train on."""
-        return map(LocalRows, parts(self.as_loaded, ValidationRule(folds=folds), seed))
+        rule = ValidationRule(folds=folds)
+        refuse_few_rows(self.as_loaded, rule)
+        for held_out in masks(self.codes, rule, seed):
+            yield LocalRows(divided(self.as_loaded, held_out))
 
     def training_accuracy(self, result: Result) -> float | None:
         """Return the training accuracy, unless predicting could outlast the training."""
         model, train = result.model, self.data.train
-        if result.sample is not None:
-            return None
-        if isinstance(model, KernelModel) and float(train.rows) * model.counts.sum() > MAX_KERNEL_VALUES:
+        values = float(train.rows) * model.counts.sum() if isinstance(model, KernelModel) else 0.0
+        if result.sample is not None or values > MAX_KERNEL_VALUES:
             return None
         return accuracy(result, train, self.data.classes)
 
@@ -132,13 +139,14 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
     return float(np.mean(predicted == encode(table.labels, classes)))
 
 
+def alone(rows: TrainingRows, settings: Settings, **more: Any) -> Cell:
+    """Return the cell of a run by itself, a reported one; of a fold with ``role``, ``held_out`` and ``part``."""
+    name = rows.columns["dataset"]
+    return replace(Cell("", "", FINAL, DataSpec(name), rows.identity, settings, name), **more)
+
+
 def run_one(
-    rows: TrainingRows,
-    settings: Settings,
-    watch: Watch | None = None,
-    resolved: Resolved | None = None,
-    *,
-    identity: Mapping[str, Any] | None = None,
+    rows: TrainingRows, cell: Cell, watch: Watch | None = None, resolved: Resolved | None = None
 ) -> tuple[Result, Row]:
     """Train, measure accuracies, and return the result and its row.
 
@@ -147,29 +155,24 @@ def run_one(
     Parameters
     ----------
     rows : TrainingRows
-    settings : Settings
+    cell : Cell
+        As of `alone`.
     watch : callable, optional
         Receives the progress.
     resolved : Resolved, optional
         What `resolve` made of the settings and of rows that are scaled already.
-    identity : mapping, optional
-        Columns that say which run it is; by default those of a reported run by itself.
     """
     started = utc_now()
     reset_peak_memory()
-    result = rows.train(settings, watch, resolved)
-    more = {
-        **rows.columns,
-        **identity_of(rows, settings),
-        **(identity or {}),
-        "started_utc": started,
-        "peak_memory_mib": peak_memory_mib(),
-    }
-    if result.sample is not None:
-        more |= record.sample_columns(rows.columns, result)
-        more["run_id"] = run_id(more["dataset"], more["data_sha256"], "", settings)
-    result, known = measured(rows, result, ("training", "test"))
-    return result, record.row(result, **more | known)
+    result = rows.train(cell.settings, watch, resolved)
+    known = rows.columns | {"started_utc": started, "peak_memory_mib": peak_memory_mib()}
+    if (sample := result.sample) is not None:  # data of its own, of which objective and certificate are
+        drawn = f"{known['data_sha256']} sample of {sample.rows} rows, seed {cell.settings.seed}"
+        known |= {"rows": sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
+        cell = replace(cell, fingerprint=known["data_sha256"])
+    of_search = cell.experiment and cell.role == SELECT
+    result, more = measured(rows, result, ("test",) if of_search else ("training", "test"))
+    return result, record.row(result, **ALONE | cell.identity_columns | known | more)
 
 
 def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple[Result, Row]:
@@ -202,25 +205,6 @@ def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple
     return result, known | ({"message": f"{result.message} {rows.lacking}"} if rows.lacking else {})
 
 
-def error_row(rows: TrainingRows, settings: Settings, resolved: Resolved, message: str) -> Row:
-    """Return the row of a run on loaded data that an error ended."""
-    asked = record.known_columns(resolved.as_columns())
-    ended = {"status": str(Status.ERROR), "message": message, "started_utc": utc_now()}
-    return record.row(**asked | rows.columns | identity_of(rows, settings) | ended)
-
-
-def identity_of(rows: TrainingRows, settings: Settings, held_out: str = "", part: int | None = None) -> Row:
-    """Return the columns that say which run it is, by default a reported run by itself."""
-    return {
-        "run_id": run_id(rows.columns["dataset"], rows.identity, "", settings, held_out, part),
-        **settings_columns(settings),
-        "role": SELECT if held_out else FINAL,
-        "fold": part,
-        "parallel_cells": 1,
-        "shared": False,
-    }
-
-
 def run_cells(
     cells: Sequence[Cell],
     resources: Resources,
@@ -250,37 +234,36 @@ def run_cells(
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-    on_start(cells[0])
-    asked, refused = [resources.applied(cell.settings) for cell in cells], Status.MISSING
+    first, refused = cells[0], Status.MISSING
+    on_start(first)
     try:
-        rows = LocalRows(_data_of(cells[0], resources, dataset))
+        rows = LocalRows(_data_of(first, resources, dataset))
+        rows.columns["parallel_cells"] = resources.parallel_cells
         refused = Status.ERROR
         announce_compiling()
-        path = CPath(
-            rows.data.train.X,
-            rows.codes,
-            rows.data.classes,
-            class_weight=asked[0].class_weight,
-            warm=cells[0].predecessors is not None,
-            traced=cells[0].role == FINAL,
-        )
+        path = None
+        if first.predecessors is not None:
+            path = CPath(rows.data.train.X, rows.codes, rows.data.classes, first.settings.class_weight)
     except (Exception, KeyboardInterrupt) as error:
         status = refused if isinstance(error, DataError) else Status.ERROR
         if isinstance(error, KeyboardInterrupt):
-            yield error_record(cells[0], error)
+            yield error_record(first, error)
             raise
         yield from (error_record(cell, error, status) for cell in cells)
         return
-    waiting: list[tuple[Cell, Run, Row]] = []  # without certificate yet
+    asked = [resources.applied(cell.settings) for cell in cells]
+    if path is None:
+        yield from _run_cold(rows, first, asked[0], watch and partial(watch, first))
+        return
+    waiting: list[Trained] = []  # without certificate yet
     together: list[Run] = []  # of the next cells, trained together
     for cell, settings in zip(cells, asked, strict=True):
         on_start(cell)
-        told = None if watch is None else partial(watch, cell)
-        known = {**rows.columns, "parallel_cells": resources.parallel_cells, **cell.identity_columns}
-        known["started_utc"] = utc_now()
+        told = watch and partial(watch, cell)
+        known = {**rows.columns, **cell.identity_columns, "started_utc": utc_now()}
         reset_peak_memory()
         try:
-            if cell is cells[0]:
+            if cell is first:
                 together = path.train_together(asked, told) or []
             known["shared"] = bool(together) or not path.is_cold
             run = together.pop(0) if together else path.train(settings, told)
@@ -297,6 +280,22 @@ def run_cells(
         if path.due([each for _, each, _ in waiting]):
             yield from _records(rows, path, waiting)
     yield from _records(rows, path, waiting)
+
+
+def _run_cold(rows: LocalRows, cell: Cell, settings: Settings, watch: Watch | None) -> Iterator[Record]:
+    """Yield the record of a run that starts by itself."""
+    try:
+        resolved = resolve(settings, rows.data.train.X)
+        resolved = replace(resolved, traced=cell.role == FINAL)  # which cuts a run into short pieces
+        result, row = run_one(rows, replace(cell, settings=settings), watch, resolved)
+    except (Exception, KeyboardInterrupt) as error:
+        yield error_record(cell, error, **rows.columns)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return
+    yield record_of(cell, result, row)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellReporter) -> None:
@@ -320,7 +319,7 @@ class Inline:
         self.resources = resources
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all chains, one after another; see `fwsvm.experiments.executors.FuturesExecutor.run`."""
+        """Run all chains, one after another; see `fwsvm.experiments.executors.Workers.run`."""
         for chain in chains:
             run_here(chain, self.resources, deliver, watch)
 
@@ -328,7 +327,7 @@ class Inline:
         """Do nothing: this process goes on."""
 
 
-def _records(rows: LocalRows, path: CPath, waiting: list[tuple[Cell, Run, Row]]) -> Iterator[Record]:
+def _records(rows: LocalRows, path: CPath, waiting: list[Trained]) -> Iterator[Record]:
     """Yield the records of trained runs, whose certificates and test accuracies are computed together.
 
     Their seconds of prediction are equal shares of the whole.
@@ -346,28 +345,25 @@ def _records(rows: LocalRows, path: CPath, waiting: list[tuple[Cell, Run, Row]])
             enter(Phase.PREDICT)
             begun = time.perf_counter()
             codes = encode(test.labels, rows.data.classes)
-            right = [
-                float(np.mean(result.model.choose(decision) == codes))
-                for result, decision in zip(
-                    certified, decisions(certified, fitted(test.X, path.features)[0]), strict=True
-                )
-            ]
+            found = decisions(certified, fitted(test.X, path.features)[0])
+            right = [result.model.choose(next(found)) == codes for result in certified]
             seconds = (time.perf_counter() - begun) / len(right)
-            accuracies = [{"test_accuracy": each, "predict_seconds": seconds} for each in right]
+            accuracies = [{"test_accuracy": float(each.mean()), "predict_seconds": seconds} for each in right]
         except UNMEASURED as error:
             certified = [
                 unmeasured(result, "The test accuracy", error, TEST_UNMEASURED) for result in certified
             ]
-    interrupted = False
-    for (cell, _, known), trained, tested in zip(some, certified, accuracies, strict=True):
-        result, more = measured(rows, trained, ("training",) if cell.role == FINAL else ())
-        row = record.row(result, **known | tested | more)
-        if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
-            row |= {"status": str(Status.ERROR)}  # it was made for that number alone
-        yield Record(cell, row, result.trace if cell.role == FINAL else ())
-        interrupted |= result.status is Status.INTERRUPTED
-    if interrupted:
+    for (cell, _, known), result, tested in zip(some, certified, accuracies, strict=True):
+        yield record_of(cell, result, record.row(result, **known | tested))
+    if any(result.status is Status.INTERRUPTED for result in certified):
         raise KeyboardInterrupt
+
+
+def record_of(cell: Cell, result: Result, row: Row) -> Record:
+    """Return the record of a run; one of a search without accuracy, for which it was made, is an error."""
+    if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
+        row |= {"status": str(Status.ERROR)}
+    return Record(cell, row, result.trace if cell.role == FINAL else ())
 
 
 def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:

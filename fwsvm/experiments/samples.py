@@ -25,47 +25,26 @@ from fwsvm.experiments.validation import divided
 
 @dataclass(frozen=True)
 class DataInfo:
-    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
+    """Name in rows, fingerprint and training rows of a data set; ``missing`` says why it could not be loaded."""
 
     name: str = ""
     fingerprint: str = ""
     rows: int = 0
-    test_rows: int = 0
-    features: int = 0
-    classes: int = 0
-    notices: tuple[str, ...] = ()
     missing: str = ""
-
-
-def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
-    """Load a data set and return its shape and fingerprint."""
-    try:
-        found = load(wanted, offline=offline)
-    except DataError as error:
-        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error))
-    return DataInfo(
-        name=found.name,
-        fingerprint=found.fingerprint,
-        rows=found.train.rows,
-        test_rows=found.test.rows if found.test is not None else 0,
-        features=found.train.features,
-        classes=len(found.classes),
-        notices=found.notices,
-    )
 
 
 def info_of_rows(wanted: DataSpec, rows: Iterable[Mapping[str, str]]) -> DataInfo:
     """Return what finished runs on a data set tell of it, without loading it; without any only its name is known."""
-    name, found = _name_in_rows(wanted.name), DataInfo(name=_name_in_rows(wanted.name))
+    found = DataInfo(name_in_rows(wanted.name))
     for row in rows:
-        if row["dataset"] == name and row["rows"]:
+        if row["dataset"] == found.name and row["rows"]:
             # of a search the rows are those that were not held out
             m = int(row["rows"]) if row["role"] == "final" else found.rows
             found = replace(found, fingerprint=row["data_sha256"], rows=m)
     return found
 
 
-def _name_in_rows(name: str) -> str:
+def name_in_rows(name: str) -> str:
     """Return the name that rows have for data that cannot be loaded: that of `load` where it can be."""
     if Path(name).is_file():
         return str(Path(name))

@@ -7,7 +7,7 @@ the end, which the next start truncates and reports. A lock admits one writing p
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -17,18 +17,16 @@ from pandas import DataFrame
 
 from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError, shown
-from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.plan import Cell, is_done
 from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.reading import ResultsTable, keep_latest, no_results, read_runs, records, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
-from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 TextRow = Mapping[str, str]
-ReusableRun = tuple[TextRow, Path]  # a finished run of another results folder: its row and that folder
 #: Columns of the versions that a run's numbers depend on.
 VERSIONS = ("fwsvm", "numpy", "numba")
 
@@ -39,16 +37,21 @@ class ResultsStore:
     Attributes
     ----------
     folder : Path
+    lenders : sequence of Path
+        Other folders, whose finished runs need not be repeated.
     rows : dict of run id to row, fields as text
-        The latest finished row of each run, else its latest row.
+        The latest finished row of each run, else its latest row; with those of the lenders.
+    lent : dict of run id to Path
+        The folders of the rows that are not in this one yet.
     notices : list of str
         Messages from opening the folder.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
+        self.folder, self.lenders = folder, lenders
         self.runs = folder / "runs.csv"
         self.rows: dict[str, TextRow] = {}
+        self.lent: dict[str, Path] = {}
         self.notices: list[str] = []
         self._open = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
@@ -69,6 +72,7 @@ class ResultsStore:
             table = _read_table(self.runs, self.notices)
             self.rows = _latest(table)
             self.notices += _of_other_versions(self.rows.values())
+            self.lent = add_lent(self.rows, self.lenders, self.notices)
             if table.header != tuple(COLUMNS):
                 with replacing(self.runs) as text:
                     text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
@@ -89,7 +93,7 @@ class ResultsStore:
 
     def done(self, run_id: str) -> bool:
         """Whether a run is finished and need not be repeated."""
-        return run_id in self.rows and Status(self.rows[run_id]["status"]).done
+        return is_done(self.rows.get(run_id))
 
     def add(self, row: Row, trace: Iterable[TracePoint] = ()) -> None:
         """Write one run: its trace first, then its row.
@@ -103,13 +107,14 @@ class ResultsStore:
             write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
         self._add_fields(csv_fields(row))
 
-    def copy_from(self, run: ReusableRun, cell: Cell) -> None:
-        """Write a run of another folder, and its trace, as this cell."""
-        row, folder = run
-        name = f"traces/{row['run_id']}.csv"
-        if (folder / name).exists():
-            write_whole(self.folder / name, (folder / name).read_bytes())
-        self._add_fields({**row, "experiment": cell.experiment})
+    def take(self, cell: Cell) -> None:
+        """Write the run of a lender, and its trace, as this cell, if there is one that is not here yet."""
+        if (folder := self.lent.pop(cell.run_id, None)) is not None:
+            name = f"traces/{cell.run_id}.csv"
+            if (folder / name).exists():
+                write_whole(self.folder / name, (folder / name).read_bytes())
+            self._add_fields({**self.rows[cell.run_id], "experiment": cell.experiment})
+            self.log("taken", run_id=cell.run_id, cell=cell.label, source=folder)
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
@@ -192,33 +197,32 @@ def _latest(table: ResultsTable) -> dict[str, TextRow]:
 def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
     """Return the notice that finished rows are of other versions of the packages that compute, if some are."""
     now = environment()
-    done = [row for row in rows if Status(row["status"]).done]
-    others = {f"{name} {row[name]}" for row in done for name in VERSIONS if row[name] not in {"", now[name]}}
-    made = ", ".join(sorted(others))
-    return [f"finished runs made by {made} are kept; --force repeats them"] if others else []
+    made = [(row, name) for row in rows if is_done(row) for name in VERSIONS]
+    others = {f"{name} {row[name]}" for row, name in made if row[name] not in {"", now[name]}}
+    return (
+        [f"finished runs made by {', '.join(sorted(others))} are kept; --force repeats them"]
+        if others
+        else []
+    )
 
 
-def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:
-    """Return the finished runs of other results folders by run id; of a folder that has no rows a notice says so.
+def add_lent(rows: dict[str, TextRow], lenders: Iterable[Path], notices: list[str]) -> dict[str, Path]:
+    """Add the finished runs of other results folders to rows, by run id, and return the folder of each.
 
-    A run's identity is the hash of all that decides its result, so it does not matter which experiment made it.
+    A run's identity is the hash of all that decides its result, so it does not matter which experiment made it. A
+    notice tells of a folder that has no rows.
 
     Raises
     ------
     ResultsError
         A folder cannot be read, or is one of ``results/reference``, whose runs are of another machine and time.
     """
-    found: dict[str, ReusableRun] = {}
-    for folder in folders:
+    lent: dict[str, Path] = {}
+    for folder in lenders:
         refuse_reference(folder)
         if not (folder / "runs.csv").exists():  # it may be made later
             notices.append(f"nothing to reuse: {no_results(folder)}")
-        rows = read_rows(folder / "runs.csv", notices)
-        found = {name: (row, folder) for name, row in rows.items() if Status(row["status"]).done} | found
-    return found
-
-
-def with_reusable(rows: Mapping[str, TextRow], reusable: Mapping[str, ReusableRun]) -> dict[str, TextRow]:
-    """Return a folder's rows by run id, with the reusable runs that it has not finished itself."""
-    lent = {name: row for name, (row, _) in reusable.items()}
-    return {**rows, **lent, **{name: row for name, row in rows.items() if Status(row["status"]).done}}
+        for name, row in read_rows(folder / "runs.csv", notices).items():
+            if is_done(row) and not is_done(rows.get(name)):
+                rows[name], lent[name] = row, folder
+    return lent

@@ -82,13 +82,6 @@ def refuse_few_rows(data: Dataset, rule: ValidationRule) -> None:
     refuse_lost_class(data.name, np.bincount(codes, minlength=len(data.classes)) - 1, data.classes)
 
 
-def parts(data: Dataset, rule: ValidationRule, seed: int) -> Iterator[Dataset]:
-    """Yield the data set with each part held out in turn, see `refuse_few_rows`."""
-    refuse_few_rows(data, rule)
-    codes = encode(data.train.labels, data.classes)
-    yield from (divided(data, held_out) for held_out in masks(codes, rule, seed))
-
-
 @dataclass(frozen=True)
 class Choice:
     """The selected parameters.

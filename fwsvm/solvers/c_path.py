@@ -19,20 +19,17 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.errors import UsageError
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, decisions_together, with_absent_classes
-from fwsvm.problems.precomputed import is_given
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import ClassWeight, checked, prepare, refuse_penalties
 from fwsvm.solvers.loop import BinaryResult, Watch, time_left
-from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
@@ -74,10 +71,6 @@ class CPath:
         As for `fwsvm.solvers.fit`, and refused like there.
     class_weight : "balanced", mapping of labels to positive numbers, or None
         That of the settings of all its runs.
-    warm : bool
-        Whether a run starts where the one before ended; if not, each is that of `fit`.
-    traced : bool
-        Whether its runs keep traces, which cut them into many short pieces.
     """
 
     def __init__(
@@ -85,15 +78,11 @@ class CPath:
         X: RowMatrix,
         codes: np.ndarray,
         classes: Sequence[str],
-        *,
         class_weight: ClassWeight = None,
-        warm: bool = True,
-        traced: bool = True,
     ) -> None:
-        self.traced = traced
         self.rows = checked(X, codes, classes, None, class_weight)
         self.features, self.classes = X.shape[1], tuple(classes)
-        self.columns: ColumnStore | None = {} if warm else None
+        self.columns: ColumnStore = {}
         self.problems: Subproblems | None = None
         self.warm_starts: Mapping[int, WarmStart] = {}
 
@@ -104,14 +93,14 @@ class CPath:
 
     def due(self, runs: Sequence[Run]) -> bool:
         """Whether the certificates of the runs since the last `certify` should wait no longer."""
-        return self.columns is None or runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
+        return runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
 
     @blas_on(1)
     def train(self, settings: Settings, watch: Watch | None = None) -> Run:
         """Train for the next penalty; see `fit` for what is raised."""
         problems, resolved = self._prepared(settings)
         # a limit of iterations is for a run with all it takes to be certified
-        deferred = replace(resolved, deferred=self.columns is not None and not settings.max_iterations)
+        deferred = replace(resolved, deferred=not settings.max_iterations)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         try:
@@ -128,8 +117,7 @@ class CPath:
 
     def _forget(self) -> None:
         """Keep no values of a run that may have left some claimed and not filled."""
-        if self.columns is not None:
-            self.columns.clear()
+        self.columns.clear()
 
     @blas_on(1)
     def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:
@@ -138,7 +126,7 @@ class CPath:
         Settings differ in C alone. The runs have their certificates, and the next run of the path starts cold. A
         KeyboardInterrupt leaves nothing of them.
         """
-        if self.columns is None or not self.is_cold or len(settings) < 2:
+        if not self.is_cold or len(settings) < 2:
             return None
         problems, resolved = self._prepared(settings[0])
         if resolved.family.solve_at_once is None:
@@ -158,15 +146,7 @@ class CPath:
 
     def _prepared(self, settings: Settings) -> tuple[Subproblems, Resolved]:
         """Return the subproblems, which are prepared once, and the settings for one penalty."""
-        if FAMILIES[method(settings.method).family].train is not None:
-            raise UsageError(
-                f"experiments do not train by {settings.method}; `fwsvm train` and Python's train do"
-            )
-        if is_given(settings.kernel):
-            raise UsageError(
-                "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
-            )
-        resolved = replace(resolve(settings, self.rows.X), traced=self.traced)
+        resolved = replace(resolve(settings, self.rows.X), traced=False)
         if self.problems is None:
             self.problems, _ = prepare(self.rows, resolved)
         refuse_penalties(resolved.C, self.rows.weights)

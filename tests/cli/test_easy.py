@@ -94,12 +94,14 @@ def test_sparse_rows_keep_their_zeros_and_full_ones_are_scaled(folder):
 def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     choices(monkeypatch, (0.1, 1.0, 10.0), (1.0, 16.0))
     loaded = data.load("wdbc", raw=True, scale="[0,1]")
-    best, rows = cross_validation.choose_width_and_penalty(loaded, Settings(seed=3), 4)
+    best, rows = cross_validation.choose_width_and_penalty(
+        loaded, Settings(seed=3), 4, seconds=None, watch=lambda _: None, count=lambda *_: None
+    )
     middle = resolve(Settings(), scaled(loaded).train.X).as_columns()["gamma"]
     right: dict[tuple[float, float], int] = {}
     for C, factor in itertools.product((0.1, 1.0, 10.0), (1.0, 16.0)):
         settings = Settings(seed=3, C=C, gamma=factor * middle, tolerance=1e-2)
-        folds = cross_validation.cross_validate(runs.LocalRows(loaded), settings, 4)
+        folds = cross_validation.cross_validate(runs.LocalRows(loaded), settings, 4, lambda _: None)
         right[C, settings.gamma] = sum(fold.right for fold in folds)
     assert best.tried == len(right)
     found = right[best.values["C"], best.values["gamma"]]  # ends elsewhere within the tolerance

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from fwsvm.analysis import results
 from fwsvm.cli import main
 from fwsvm.experiments.store import ResultsStore
-from tests.cli.running import differing
 
 QUICK = """\
 name: quick
@@ -301,57 +300,3 @@ def test_a_second_experiment_in_a_folder_leaves_the_rows_of_the_first(tmp_path):
     frame = results.read([tmp_path / "out"]).frame
     ran = dict(zip(frame["experiment"], frame["protocol"], strict=True))
     assert ran == {"first": "fw-svms", "other": "default"}
-
-
-WARM = """\
-name: warm
-datasets: [wdbc]
-methods: [{name: avsf, warm_start: true}, {name: liblinear, warm_start: true}]
-C: [1e-6, 1e-8, 1e-7]
-"""
-COLD = WARM.replace("true", "false")
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("warm")
-    assert here(folder, WARM)[0] == 0
-    return folder
-
-
-def by_penalty(folder: Path, method: str) -> dict[float, dict[str, str]]:
-    return {float(row["C"]): row for row in rows(folder) if row["method"] == method}
-
-
-@pytest.mark.parametrize("method", ["avsf", "liblinear"])
-def test_runs_go_up_in_c_and_all_but_the_first_say_that_they_share(warm, method):
-    runs = [row for row in rows(warm) if row["method"] == method]
-    assert [float(row["C"]) for row in runs] == [1e-8, 1e-7, 1e-6]
-    assert [row["shared"] for row in runs] == ["false", "true", "true"]
-    assert all(row["role"] == "final" and row["certified"] == "true" for row in runs)
-
-
-def test_warm_runs_reach_the_same_value_and_only_the_first_is_the_same_run(warm, tmp_path):
-    assert here(tmp_path, COLD)[0] == 0
-    for method in ("avsf", "liblinear"):
-        a, b = by_penalty(warm, method), by_penalty(tmp_path, method)
-        assert [a[C]["run_id"] == b[C]["run_id"] for C in sorted(a)] == [True, False, False]
-        for C in a:
-            assert float(a[C]["objective"]) == pytest.approx(float(b[C]["objective"]), rel=2e-3)
-            assert b[C]["shared"] == "false"
-
-
-def test_a_finished_experiment_does_nothing_and_a_torn_one_starts_where_its_warm_runs_start(warm, tmp_path):
-    (tmp_path / "out").mkdir()
-    lines = (warm / "out" / "runs.csv").read_text().splitlines()
-    (tmp_path / "out" / "runs.csv").write_text("\n".join(lines[:-1]) + "\n")  # liblinear lacks its last C
-    assert here(tmp_path, WARM)[0] == 0
-    *_, again = made = rows(tmp_path)[5:]
-    assert [(row["method"], float(row["C"])) for row in made] == [
-        ("liblinear", C) for C in (1e-8, 1e-7, 1e-6)
-    ]
-    as_before = by_penalty(warm, "liblinear")[1e-6]
-    assert not differing(as_before, again)
-    assert again["shared"] == as_before["shared"] == "true"
-    assert here(tmp_path, WARM)[0] == 0
-    assert len(rows(tmp_path)) == 8, "the chain that was not finished is made again"

@@ -8,7 +8,7 @@ import pytest
 from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.experiments.probability import with_probabilities
-from fwsvm.experiments.run import LocalRows, run_one
+from fwsvm.experiments.run import LocalRows, alone, run_one
 from fwsvm.solvers import Settings
 from tests.cli.running import run
 
@@ -105,7 +105,8 @@ def test_what_has_no_probabilities_is_refused_before_training(tmp_path):
 
 def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machine(files):
     data = load(str(files[0]))
-    result, _ = run_one(LocalRows(data), Settings(method="fw", tolerance=0.1))
+    rows = LocalRows(data)
+    result, _ = run_one(rows, alone(rows, Settings(method="fw", tolerance=0.1)))
     rows = data.train.X, encode(data.train.labels, data.classes), result
     cut = with_probabilities(*rows, Settings(method="fw", max_iterations=1, tolerance=1e-6))
     assert cut.message.endswith("Of the 5 folds for probabilities 5 ended in another way.")

@@ -133,6 +133,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
     ("text", "line", "said"),
     [
         ("threads: 2", 5, "unknown key 'threads'; write --threads on the command line"),
+        ("method: fw", 5, "unknown key 'method'; did you mean 'methods'?"),
         ("tolerence: 1", 5, "unknown key 'tolerence'; did you mean 'tolerance'?"),
         ("limits:\n  folds: 3", 6, "unknown key 'folds'; it belongs elsewhere in an experiment"),
         (
@@ -175,7 +176,6 @@ def test_mistakes_are_named_by_file_line_and_key(tmp_path: Path, text: str, line
         ("seed: 0", "kernel: rfb", ": there is no kernel 'rfb'; did you mean 'rbf'?"),
         ("seed: 0", "kernel: precomputed", ": experiments have no 'precomputed'"),
         ("name: trial", "name: ../x", ":1: name: expected letters, digits and any of . + - _"),
-        ("name: trial", "extends: trial.yaml", ": it extends itself"),
         (BASE.replace("tolerance: 1e-4", "seed: 0"), "- 1", ": expected keys with values, got a list"),
     ],
 )

@@ -27,7 +27,7 @@ tolerance: 1e-4
 methods:
   - {name: swap-2o, select: {method: swap-2o, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
   - {name: newton, select: {method: newton, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
-  - {name: avsf, C: [1e-8, 1e-7, 1e-6], warm_start: true}
+  - {name: avsf, C: [1e-8, 1e-7, 1e-6]}
 """
 
 

@@ -4,13 +4,13 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fwsvm.errors import UsageError
 from fwsvm.experiments import config, plan
 from fwsvm.experiments.config_files import read_config_file
-from fwsvm.experiments.experiment import DataSpec, Experiment
+from fwsvm.experiments.experiment import DataSpec, Experiment, ValidationRule
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -125,23 +125,14 @@ def test_settings_with_several_values_make_all_combinations(tmp_path: Path) -> N
     assert points[1] == [(1, None), (2, None)], "a linear method has no width"
 
 
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        ("folds: 101", "100 rows cannot make 101 folds"),
-        ("holdout: 0.001", "no row is held out by holdout 0.001 of 100 rows"),
-    ],
-)
-def test_rules_that_hold_out_nothing_are_refused_before_any_run(tmp_path: Path, rule: str, said: str) -> None:
-    with pytest.raises(UsageError, match=f"wdbc: {said}"):
-        searched(of(tmp_path, f"select: {{{rule}, C: [1, 2]}}"))
-
-
 BASE = Settings(method="swap", parameters={}, C=1.0)
 
 
-def identity(settings: Settings, *part: object, **more: object) -> str:
-    return plan.run_id("a", "d", "", settings, *part, **more)
+FOLDS = ValidationRule(folds=5)
+
+
+def identity(settings: Settings, **more: Any) -> str:
+    return replace(plan.Cell("", "", "final", DataSpec("a"), "d", settings, "a"), **more).run_id
 
 
 @pytest.mark.parametrize(
@@ -157,13 +148,12 @@ def test_whatever_changes_the_numbers_changes_the_identity(changed: dict[str, ob
 
 
 def test_data_profile_fold_and_repetition_are_part_of_the_identity() -> None:
-    seen = {
-        identity(BASE), plan.run_id("a", "e", "", BASE), plan.run_id("b", "d", "", BASE),
-        plan.run_id("a", "d", "small", BASE),
-        identity(BASE, "5 folds", 0), identity(BASE, "5 folds", 1), identity(BASE, "10 folds", 0),
-        identity(BASE, repetition=0), identity(BASE, repetition=1),
-        identity(BASE, predecessors=(0.5,)), identity(BASE, predecessors=(0.5, 0.7)),
-    }  # fmt: skip
+    changes: list[dict[str, Any]] = [
+        {}, {"fingerprint": "e"}, {"dataset": "b"}, {"profile": "small"}, {"held_out": FOLDS, "part": 0},
+        {"held_out": FOLDS, "part": 1}, {"held_out": ValidationRule(folds=10), "part": 0},
+        {"repetition": 0}, {"repetition": 1}, {"predecessors": (0.5,)}, {"predecessors": (0.5, 0.7)},
+    ]  # fmt: skip
+    seen = {identity(BASE, **changed) for changed in changes}
     assert len(seen) == 11
 
 

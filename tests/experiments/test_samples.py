@@ -66,8 +66,9 @@ def test_data_that_cannot_be_read_has_the_name_it_will_have(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("rows.svm").write_text("1 x\n")
-    found = samples.data_info(DataSpec("./rows.svm"))
-    assert (found.name, bool(found.missing)) == ("rows.svm", True)
+    with pytest.raises(DataError):
+        samples.load(DataSpec("./rows.svm"))
+    assert samples.name_in_rows("./rows.svm") == "rows.svm"
 
 
 def test_a_sample_without_a_class_is_refused_by_its_name(tmp_path: Path) -> None:
