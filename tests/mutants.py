@@ -34,7 +34,11 @@ FORKS.set_forkserver_preload(["numba", "pandas", "scipy.optimize", "scipy.stats"
 METHODS = "solvers/test_simplex.py solvers/test_contract.py solvers/test_path.py"
 FRANK_WOLFE = "cvm fw mfw swap swap-2o"
 GROUPS = {
-    "engine": ("solvers/frank_wolfe/engine.py solvers/frank_wolfe/run.py", METHODS, FRANK_WOLFE),
+    "engine": (
+        "solvers/frank_wolfe/engine.py solvers/frank_wolfe/run.py",
+        f"{METHODS} solvers/test_newton.py",
+        f"{FRANK_WOLFE} newton",
+    ),
     "moves": ("solvers/frank_wolfe/moves.py solvers/frank_wolfe/*swap*.py", METHODS, FRANK_WOLFE),
     "simplex certificate": (
         "problems/simplex_qp.py",
@@ -53,7 +57,7 @@ GROUPS = {
     ),
     "chunking": (
         "solvers/chunking/*.py",
-        "solvers/test_chunking.py solvers/test_contract.py test_where_rows_are.py",
+        "solvers/test_chunking.py solvers/test_contract.py test_where_rows_are.py solvers/test_path.py",
         "chunking",
     ),
     "store": (

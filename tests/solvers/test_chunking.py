@@ -90,6 +90,13 @@ def test_few_rows_are_taken_where_few_matter():
     assert run.counters.kernel_evaluations > sum(looked_at) > 0
 
 
+def test_only_fewer_rows_than_fewest_are_solved_in_one_piece():
+    X, codes = clouds(1)
+    swap = fit(X, codes, CLASSES, Settings("swap-2o", C=10.0, kernel="rbf", gamma=GAMMA, threads=1))
+    steps = [train(X, codes, parameters={"fewest": fewest}).steps for fewest in (701, 700)]
+    assert steps[0] == swap.steps != steps[1]
+
+
 @pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])
 def test_any_method_of_the_simplex_serves(inner):
     X, codes = clouds(1)

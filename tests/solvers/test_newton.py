@@ -46,6 +46,12 @@ def test_the_penalty_has_little_say_in_the_number_of_steps():
     assert steps[1] < pairs[1] / 2
 
 
+def test_newton_begins_at_the_gap_where_it_is_asked_to():
+    X, codes = clouds(3, m=300)
+    steps = [train(X, codes, 1.0, tolerance=1e-6, parameters={"switch": gap}).steps for gap in (0.5, 1e-9)]
+    assert steps[0] < steps[1] / 2
+
+
 def hard_cases():
     X, codes = clouds(7, m=200)
     twice = np.repeat(X, 2, axis=0)
