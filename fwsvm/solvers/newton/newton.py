@@ -15,7 +15,7 @@ pairs need more and more steps as C grows. What makes it cheap:
 
 * The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor or two of
   K~_AA: for small C these reach the goal, and Newton has nothing to do. Where by the fall of the gap the goal is nearer
-  than another factor (`gap_fall`), swap-2o goes on for up to twice as many.
+  than another factor (`swap_periods`), swap-2o goes on for up to twice as many.
 * From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
   eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
   one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
@@ -42,13 +42,13 @@ from numpy.linalg import LinAlgError
 
 from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import gradient, signs
+from fwsvm.problems.simplex_qp import signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
-from fwsvm.solvers.newton.budget import SwapBudget, least_along
+from fwsvm.solvers.newton.budget import least_along, swap_periods
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.system import ActiveSetSystem
 from fwsvm.solvers.registry import register
@@ -105,19 +105,11 @@ NO_LIMIT = 1 << 62  # steps
 STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 
 
-class Best(NamedTuple):
-    """A point of the run: alpha and q = K~ alpha (m,), and R = alpha' q."""
-
-    alpha: np.ndarray
-    q: np.ndarray
-    R: float
-
-
 class NewtonRun:
     """A `Solver`: swap-2o first, from there on one Newton step a step, with swap-2o's in between while A is far off.
 
-    It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0. That
-    may be a worse point than the one before: the best is kept, and is the iterate.
+    It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0, or the
+    point before, where that is better.
 
     Parameters
     ----------
@@ -138,38 +130,34 @@ class NewtonRun:
         columns: SharedColumns | None = None,
     ) -> None:
         rule.check()
-        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
-        self.simplex.block = FETCHED_BLOCK
-        self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
-        self.resolved, self.switch = resolved, rule.switch
-        self.beyond, self.has_room = rule.beyond, True
-        self.newton, self.stuck = False, False
-        self.ended: Status | None = None
-        self.best: Best | None = None  # an earlier point
-        self.repairs = MOST_REPAIRS
-        self.ridge = self.simplex.qp.ridge
-        self.y = signs(self.simplex.qp)
-        active = int(self.simplex.state.now["active"][0])
-        self.swaps = SwapBudget(len(self.ridge), active, warm=warm_start is not None)
-        self.sharp = 0  # how often linear systems were asked for more exactly
+        self.simplex = simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
+        simplex.block = FETCHED_BLOCK
+        simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
+        self.rule, self.resolved, self.ridge = rule, resolved, simplex.qp.ridge
+        self.newton, self.has_room, self.stuck, self.fresh = False, True, False, True
+        self.repairs, self.sharp = (
+            MOST_REPAIRS,
+            0,
+        )  # repairs left; how often systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
         self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             self.ends = warm_start.ends
-        if self.ends and self.ends[-1].newton:
-            self.swaps.give(0)  # a little away from an optimum most rows stay on their side
+        # a little away from an optimum that Newton's method found most rows stay on their side
+        at_once = bool(self.ends and self.ends[-1].newton)
+        self.periods = iter(()) if at_once else swap_periods(simplex, warm=warm_start is not None)
+        self.swaps = next(self.periods, 0)  # steps of swap-2o to the next look at the gap
         self._set_goal()
 
     def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
-        columns = self.simplex.qp.columns
-        lines = GramRows(columns, self.y, self.resolved.threads)
-        return ActiveSetSystem(lines, self.ridge)
+        qp = self.simplex.qp
+        return ActiveSetSystem(GramRows(qp.columns, signs(qp), self.resolved.threads), self.ridge)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
-        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.switch
+        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.rule.switch
         self.simplex.set_goal()
 
     # ---------------------------------------------------------------- the contract of a Solver
@@ -177,31 +165,27 @@ class NewtonRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
         if not self.newton:
-            taken = self.simplex.advance(min(steps, self.swaps.to_look))
-            self.swaps.spend(taken, self.simplex.state)
+            taken = self.simplex.advance(min(steps, self.swaps))
+            self.swaps -= taken
+            self.swaps = self.swaps or next(self.periods, 0)
             return taken
-        if self.ended is not None or self.stuck:
+        if self.stuck:
             return 0
         self._step()
         return 1
 
     def check_stop(self) -> Status | None:
         """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
-        if self.ended is None and (not self.stuck if self.newton else self._swaps_go_on()):
+        simplex = self.simplex
+        if not self.stuck if self.newton else self.swaps and simplex.state.now["stop"] == GOING:
             return None
-        reached = self.stuck or self.simplex.within() or not self.has_room
+        reached, ended = self.stuck or simplex.within() or not self.has_room, None
         if reached:
             self.stuck = False
-            self.ended = self._check_gap()
-        if self.ended is None and not (reached and not self.newton and self.swaps.left):
+            ended = self._check_gap()
+        if ended is None and not (reached and not self.newton and self.swaps):
             self._begin()
-        return self.ended
-
-    def _swaps_go_on(self) -> bool:
-        simplex = self.simplex
-        if self.swaps.left:
-            return bool(simplex.state.now["stop"] == GOING)
-        return self.swaps.extend(simplex.state, simplex.goal(float(simplex.state.now["R"][0])))
+        return ended
 
     def _check_gap(self) -> Status | None:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
@@ -211,54 +195,31 @@ class NewtonRun:
             return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
         columns = simplex.qp.columns
         ended = simplex.check_gap()
-        if ended is Status.CONVERGED:
-            self.best = None
-        elif self.best is not None:
-            self.best = self._checked(self.best)
         if simplex.qp.columns is not columns:
             self.system = self._system()
         return ended
-
-    def _checked(self, best: Best) -> Best | None:
-        """Return an earlier point with q from scratch, None where it is no better than the present."""
-        simplex = self.simplex
-        if simplex.exact is None or simplex.outcome is None or simplex.outcome.objective <= best.R:
-            return None
-        q = gradient(simplex.qp, simplex.rows, best.alpha, self.resolved.threads)
-        R = float(best.alpha @ q)
-        better = simplex.outcome.objective > R and simplex.outcome.gap > 2.0 * (R - float(q.min()))
-        return Best(best.alpha, q, R) if better else None
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
         s = self.simplex.state
         R = float(s.now["R"][0])
         s.now["stop"] = GOING
-        scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
-        self.b = s.alpha / scale
-        self.f = s.q / scale - self.ridge * self.b
         self.newton, self.fresh, self.wrong = True, True, 0
-        self.swaps.give(0)
+        self.stuck = not R > 0.0  # lost in rounding
+        if not self.stuck:
+            self.b = s.alpha / R
+            self.f = s.q / R - self.ridge * self.b
+        self.swaps, self.periods = 0, iter(())
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
-        """Return the best point, with its gradient as its warm start."""
-        simplex, best = self.simplex, self.best
-        here, q = simplex.iterate(), simplex.state.q if simplex.exact is None else simplex.exact
-        if best is not None and here.objective > best.R:
-            q = best.q
-            here = replace(
-                here,
-                objective=best.R,
-                gap=2.0 * (best.R - float(q.min())),
-                outcome=None,
-                support_vectors=int(np.count_nonzero(best.alpha)),
-                alpha=simplex.in_order(best.alpha),
-            )
+        """Return the point, with its gradient as its warm start."""
+        simplex = self.simplex
+        here = simplex.iterate()
         start = SimplexStart(
             weights=here.alpha,
             kernel=self.resolved.kernel,
-            gradient=simplex.in_order(q),
+            gradient=simplex.in_order(simplex.state.q if simplex.exact is None else simplex.exact),
             ridge=simplex.in_order(self.ridge),
             newton=self.took_newton_steps,
             earlier=self.ends,
@@ -279,18 +240,14 @@ class NewtonRun:
 
     def _step(self) -> None:
         """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
-        simplex, ridge = self.simplex, self.ridge
-        if not simplex.state.now["R"][0] > 0.0:
-            self.stuck = True
-            return
+        simplex, now = self.simplex, self.simplex.now
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
         try:
             self.system.check_room(len(active), self.resolved)
         except UsageError:
-            if self.beyond is Beyond.REFUSE:
+            if self.rule.beyond is Beyond.REFUSE:
                 raise
-            self.newton, self.has_room = False, False
-            self.swaps.give(NO_LIMIT)
+            self.newton, self.has_room, self.swaps = False, False, NO_LIMIT
             self._set_goal()
             return
         simplex.count_step()
@@ -299,32 +256,34 @@ class NewtonRun:
         except LinAlgError:
             self.stuck = True
             return
-        self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
+        wrong = self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
         below = np.minimum(x, 0.0)
         alpha = x - below
         total = float(alpha.sum())
         if not total > 0.0:
             self.stuck = True
             return
-        self._go_to(alpha / total, (Qx - self.system.lines.product(below) + ridge * alpha) / total)
+        alpha, q = alpha / total, (Qx - self.system.lines.product(below) + self.ridge * alpha) / total
+        repair = bool(wrong > MANY_WRONG * len(active) and self.repairs)
+        R, change = float(now["R"][0]), float(alpha @ q - now["R"][0])
+        if repair or change < 0.0 or R + change - q.min() < R - simplex.state.q.min():
+            simplex.stand_at(alpha, q)
         if simplex.within():
             self.stuck = True
-        elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
+        elif not wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
             self._sharpen()
-        elif self.wrong > MANY_WRONG * len(active) and self.repairs:
-            self._repair()
+        elif repair:  # by swap-2o weight comes and goes at a small part of the price of a Newton step
+            self.repairs, self.newton = self.repairs - 1, False
+            self.swaps = int(REPAIR_SWAPS * len(self.b))
+            self._set_goal()
         elif self.fresh:
             self.b, self.f, self.fresh = x, Qx, False
         else:
-            self._go_along(x, Qx)
-
-    def _go_along(self, x: np.ndarray, Qx: np.ndarray) -> None:
-        """Go from b towards x as far as the primal falls; solve more exactly where it does not."""
-        step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
-        self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
-        if step < STANDSTILL:
-            self._sharpen()
+            step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
+            self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
+            if step < STANDSTILL:
+                self._sharpen()
 
     def _sharpen(self) -> None:
         """Solve more exactly from here on, or give up where that was tried."""
@@ -333,23 +292,7 @@ class NewtonRun:
 
     def _accuracy(self) -> float:
         """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
-        R = float(self.simplex.state.now["R"][0])
+        R = float(self.simplex.now["R"][0])
         enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.goal(R) / R))
-        if self.sharp:
-            return enough * 1e-3**self.sharp
-        return ROUGH_RESIDUAL if self.wrong > FEW_WRONG * np.count_nonzero(self.b) else enough
-
-    def _repair(self) -> None:
-        """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
-        self.repairs -= 1
-        self.newton = False
-        self.swaps.give(int(REPAIR_SWAPS * len(self.b)))
-        self._set_goal()
-
-    def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:
-        """Make alpha the point of the run, and keep the one before if that was better."""
-        s = self.simplex.state
-        here = Best(s.alpha, s.q, float(s.now["R"][0]))
-        if self.best is None or here.R < self.best.R:
-            self.best = here
-        self.simplex.stand_at(alpha, q)
+        few = self.sharp or self.wrong <= FEW_WRONG * np.count_nonzero(self.b)
+        return float(enough * 1e-3**self.sharp) if few else ROUGH_RESIDUAL
