@@ -1,9 +1,8 @@
 """An active-set Newton method for the simplex problem (ours): solve exactly on the active set, then update that set.
 
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also takes the first
-steps. `gram_rows` reads rows of the Gram matrix from the column cache, `factor` factors a block of it and extends the
-factor by rows that enter and leave, `system` solves the linear systems with them, `budget` says how long swap-2o goes
-on and how far a step goes, and `newton` is the solver.
+steps. `face` factors the Gram matrix of the active rows, read from the column cache, and solves linear systems with it,
+`budget` says how long swap-2o goes on and how far a step goes, and `newton` is the solver.
 """
 
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex

@@ -21,7 +21,7 @@ pairs need more and more steps as C grows. What makes it cheap:
   one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
   `MOST_REPAIRS` times; then Newton's steps alone, for which the proof above holds.
 * Rows of Q are swap-2o's float32 columns, which do not depend on C, sums over them are float64, and factors float32
-  (`cholesky_factor`). The error of rounded columns enters only through the steps since f was last computed from
+  (`Factor`). The error of rounded columns enters only through the steps since f was last computed from
   scratch, in float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does
   not help, the columns become float64.
 * Next to an optimum for another C few rows change sides: from there on no step of swap-2o is taken if the run that
@@ -42,15 +42,13 @@ from numpy.linalg import LinAlgError
 
 from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import least_along, swap_periods
-from fwsvm.solvers.newton.gram_rows import GramRows
-from fwsvm.solvers.newton.system import ActiveSetSystem
+from fwsvm.solvers.newton.face import Face
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
@@ -140,7 +138,7 @@ class NewtonRun:
             0,
         )  # repairs left; how often systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        self.system = self._system()
+        self.face = Face(simplex.qp, resolved.threads)
         self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             self.ends = warm_start.ends
@@ -149,11 +147,6 @@ class NewtonRun:
         self.periods = iter(()) if at_once else swap_periods(simplex, warm=warm_start is not None)
         self.swaps = next(self.periods, 0)  # steps of swap-2o to the next look at the gap
         self._set_goal()
-
-    def _system(self) -> ActiveSetSystem:
-        """Return the linear systems over the present column cache."""
-        qp = self.simplex.qp
-        return ActiveSetSystem(GramRows(qp.columns, signs(qp), self.resolved.threads), self.ridge)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -193,10 +186,9 @@ class NewtonRun:
         simplex.state.now["stop"] = GOING
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
-        columns = simplex.qp.columns
         ended = simplex.check_gap()
-        if simplex.qp.columns is not columns:
-            self.system = self._system()
+        if simplex.qp.columns is not self.face.columns:
+            self.face = Face(simplex.qp, self.resolved.threads)
         return ended
 
     def _begin(self) -> None:
@@ -243,7 +235,7 @@ class NewtonRun:
         simplex, now = self.simplex, self.simplex.now
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
         try:
-            self.system.check_room(len(active), self.resolved)
+            self.face.check_room(len(active), self.resolved)
         except UsageError:
             if self.rule.beyond is Beyond.REFUSE:
                 raise
@@ -252,7 +244,7 @@ class NewtonRun:
             return
         simplex.count_step()
         try:
-            x, Qx = self.system.solve(active, self.b, self.f, self._accuracy())
+            x, Qx = self.face.solve(active, self.b, self.f, self._accuracy())
         except LinAlgError:
             self.stuck = True
             return
@@ -263,7 +255,7 @@ class NewtonRun:
         if not total > 0.0:
             self.stuck = True
             return
-        alpha, q = alpha / total, (Qx - self.system.lines.product(below) + self.ridge * alpha) / total
+        alpha, q = alpha / total, (Qx - self.face.product(below) + self.ridge * alpha) / total
         repair = bool(wrong > MANY_WRONG * len(active) and self.repairs)
         R, change = float(now["R"][0]), float(alpha @ q - now["R"][0])
         if repair or change < 0.0 or R + change - q.min() < R - simplex.state.q.min():
