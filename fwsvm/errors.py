@@ -76,15 +76,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def clipped(text: str, most: int) -> str:
-    """Return text cut off at ``most`` characters, with three dots.
-
-    >>> clipped("abc", 3), clipped("abcdefg", 5)
-    ('abc', 'ab...')
-    """
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
 def shortened(text: str, most: int = 60) -> str:
     """Return text cut to ``most`` characters, the last of them an ellipsis, for messages and labels.
 
@@ -111,7 +102,7 @@ def kind_and_words(error: BaseException) -> str:
     >>> kind_and_words(ValueError("too   wide"))
     'ValueError: too wide'
     """
-    return clipped(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)
+    return shortened(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)
 
 
 def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:

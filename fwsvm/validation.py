@@ -36,7 +36,7 @@ def make_settings(given: dict[str, Any]) -> Settings:
             hint = nearest(name, names, f"the settings are {', '.join(names)}")
             raise UsageError(f"there is no setting {name!r}; {hint}")
     if isinstance(weights := given.get("class_weight"), Mapping):
-        given = {**given, "class_weight": weights_by_label(weights)}
+        given = {**given, "class_weight": weights_by_label(weights.items())}
     settings = Settings(**given)
     refuse_what_does_nothing(settings)
     return settings

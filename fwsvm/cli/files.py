@@ -53,6 +53,9 @@ def scale(
         fwsvm scale -l 0 -s ranges train > train.scaled
         fwsvm scale -r ranges test > test.scaled
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
+    import numpy as np
+    from scipy.sparse import csr_array
+
     from fwsvm import scaling
     from fwsvm.data import inputs, libsvm_tools
     from fwsvm.files.atomic import replacing
@@ -75,11 +78,11 @@ def scale(
     if save:
         with replacing(save) as stream:
             stream.write(rule.text())
-    written = before = 0
+    written, before = 0, int(np.count_nonzero(X.data if isinstance(X, csr_array) else X))
     with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
-        for text, entries, had in libsvm_tools.scaled_text(X, table.labels, rule):
+        for text in libsvm_tools.scaled_text(X, table.labels, rule):
             stream.write(text)
-            written, before = written + entries, before + had
+            written += text.count(":")
     denser = (
         f"{written:,} values are not zero, {before:,} were before; where values are not negative and most of them "
         "zero, use -l 0 rather than -l -1"
@@ -149,17 +152,17 @@ def subset(
     from fwsvm.files.atomic import replacing
 
     refuse_overwriting([data], [output, rest])
-    lines = libsvm_tools.lines_of(data, label)
-    chosen = libsvm_tools.draw(lines.classes, size, seed, stratified=method == "0")
+    classes, text_of = libsvm_tools.lines_of(data, label)
+    chosen = libsvm_tools.draw(classes, size, seed, stratified=method == "0")
     if output is None:
-        for line in lines.of(chosen):
-            click.echo(line, nl=False)
+        for text in text_of(chosen):
+            click.echo(text, nl=False)
         return
-    left = np.setdiff1d(np.arange(len(lines.classes)), chosen)
+    left = np.setdiff1d(np.arange(len(classes)), chosen)
     for path, numbers in ((output, chosen), (rest, left)):
         if path is not None:
             with replacing(path) as stream:
-                stream.writelines(lines.of(numbers))
+                stream.writelines(text_of(numbers))
 
 
 @click.command()

@@ -79,14 +79,12 @@ def load(
 def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) -> Dataset:
     """Return a data set that is generated, if its values are those of the lock."""
     made = synthetic.load(source.generate)
-    if test is not None:
-        raise DataError(f"{entry.name}: its test rows are generated with it")
     if made.fingerprint != (source.sha256 or made.fingerprint):
         raise DataError(
             f"{entry.name}: values of sha256 {made.fingerprint} here, and {source.sha256} in datasets.lock"
         )
-    digest = fingerprint_of({"generate": source.generate, "sha256": made.fingerprint, "scaling": how})
-    return replace(made, name=entry.name, fingerprint=digest, source=source.name, scaling=how)
+    recipe = {"generate": source.generate, "sha256": made.fingerprint, "scaling": how}
+    return _finished(replace(made, name=entry.name, source=source.name, scaling=how), recipe, test)
 
 
 def _read(entry: Entry, source: DataSource, file: RawFile) -> tuple[LabelledRows, str, tuple[str, ...]]:

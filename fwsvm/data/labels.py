@@ -8,13 +8,13 @@ writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``0
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.errors import DataError, UsageError, clipped, shown
+from fwsvm.errors import DataError, UsageError, shortened, shown
 from fwsvm.parameters import BALANCED, converted
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
@@ -117,7 +117,7 @@ def require_two(labels: Labels, name: str) -> None:
     found = classes(labels, name)
     if len(found) < 2:
         have = "the only row has" if len(labels) == 1 else f"all {len(labels)} rows have"
-        raise DataError(f"{name}: {have} the label {clipped(found[0], QUOTED)}; two classes are needed")
+        raise DataError(f"{name}: {have} the label {shortened(found[0], QUOTED)}; two classes are needed")
     refuse_regression(labels, found, name)
 
 
@@ -157,19 +157,19 @@ def number(word: str) -> float | None:
     return float(word) if NUMBER.fullmatch(word) else None
 
 
-def weights_by_label(pairs: Mapping[Any, Any]) -> dict[str, float]:
+def weights_by_label(pairs: Iterable[tuple[Any, Any]]) -> dict[str, float]:
     """Return weights by the one text of each label, sorted by it.
 
-    >>> weights_by_label({"+1": "5", -1.0: 2})
+    >>> weights_by_label([("+1", "5"), (-1.0, 2)])
     {'-1': 2.0, '1': 5.0}
 
     Raises
     ------
     UsageError
-        A label in two spellings, or a weight that is not a number.
+        A label has two weights, or a weight is not a number.
     """
     found: dict[str, float] = {}
-    for label, value in pairs.items():
+    for label, value in pairs:
         name = number_text(str(label))
         if name in found:
             raise UsageError(f"class {shown(name)} has two weights; give it one")
@@ -180,21 +180,11 @@ def weights_by_label(pairs: Mapping[Any, Any]) -> dict[str, float]:
 def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, float] | None:
     """Return what the words LABEL=W, or the one word balanced, of an option say; None without words.
 
-    Raises
-    ------
-    UsageError
-        A word of another form, a label given twice, or balanced beside other words.
+    `UsageError` for a word of another form, a label given twice, or balanced beside other words.
     """
-    if not words:
-        return None
-    if [*words] == [BALANCED]:
-        return BALANCED
-    pairs: dict[str, str] = {}
-    for word in words:
-        label, sign, value = word.rpartition("=")
-        if not (sign and label):
-            raise UsageError(f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(word)}")
-        if label in pairs:
-            raise UsageError(f"{option} gives class {shown(label)} two weights")
-        pairs[label] = value
+    if not words or [*words] == [BALANCED]:
+        return words[0] if words else None
+    pairs = [word.rpartition("=")[::2] for word in words]
+    if wrong := [word for word, (label, _) in zip(words, pairs, strict=True) if not label]:
+        raise UsageError(f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}")
     return weights_by_label(pairs)

@@ -8,7 +8,6 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from scipy.sparse import csr_array
 from fwsvm import data, scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, slices
 from fwsvm.data import formats, labels
-from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import loader_of, svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.labels import Labels
+from fwsvm.data.splits import take
 from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.files.folders import require_file
 
@@ -38,8 +37,8 @@ def unknown_features(X: RowMatrix, known: scaling.Ranges) -> list[int]:
     return found
 
 
-def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Iterator[tuple[str, int, int]]:
-    """Yield consecutive scaled rows, as svm-scale writes them, with the entries that they have and had.
+def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Iterator[str]:
+    """Yield consecutive scaled rows, as svm-scale writes them.
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
@@ -49,10 +48,8 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
     for some in slices(X.shape[0], X.shape[0] * len(known), BLOCK_VALUES):
         part = csr_array(in_memory(X, some))
         wide = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], n))
-        done, before = csr_array(scaling.apply(wide, ranges)), part.nnz
-        for text in svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.6g}"):
-            yield text, text.count(":"), before
-            before = 0
+        done = csr_array(scaling.apply(wide, ranges))
+        yield from svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.6g}")
 
 
 def read_ranges(path: Path) -> scaling.Ranges:
@@ -74,24 +71,25 @@ def read_ranges(path: Path) -> scaling.Ranges:
     return scaling.Ranges(places.astype(np.int64) - 1, minima, maxima, lower, upper)
 
 
-class Lines(NamedTuple):
-    """Rows as lines: numbers (m,) that are equal where labels are, and a function from ascending rows to lines."""
+def lines_of(
+    name_or_path: str | Path, label: str | None = None
+) -> tuple[NDArray[np.int32], Callable[[NDArray[np.int64]], Iterator[str]]]:
+    """Return numbers of the rows' classes (m,), and a function from ascending rows to their text.
 
-    classes: NDArray[np.int32]
-    of: Callable[[NDArray[np.int64]], Iterator[str]]
-
-
-def lines_of(name_or_path: str | Path, label: str | None = None) -> Lines:
-    """Return rows as text: those of a file as they are written, those of a name written anew, not scaled.
-
-    ``label`` is the column of the labels of a CSV file.
+    Rows of a file stay as they are written, those of a name are written anew, not scaled. ``label`` is the column of
+    the labels of a CSV file.
     """
     path = Path(name_or_path)
-    if not path.exists():
-        return _formatted(data.load(name_or_path, raw=True).train)
-    loader = loader_of(path, label=label)
+    loader = loader_of(path, label=label) if path.exists() else {"format": ""}
     if loader["format"] != "svmlight":
-        return _formatted(formats.read_path(path, loader)[0])
+        named = loader["format"] == ""
+        table = data.load(name_or_path, raw=True).train if named else formats.read_path(path, loader)[0]
+
+        def written(rows: NDArray[np.int64]) -> Iterator[str]:
+            some = take(table, rows)
+            return svmlight_writer.text_blocks(some.X, [*map(labels.label_text, some.labels.tolist())])
+
+        return np.unique(table.labels, return_inverse=True)[1].astype(np.int32), written
 
     def lines() -> Iterator[str]:
         with open_text(path) as stream:
@@ -107,24 +105,10 @@ def lines_of(name_or_path: str | Path, label: str | None = None) -> Lines:
     found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in lines()]
     if not found:
         raise DataError(f"{path} has no rows")
-    return Lines(
+    return (
         np.array(found, np.int32),
         lambda rows: itertools.compress(lines(), np.bincount(rows, minlength=len(found))),
     )
-
-
-def _formatted(table: LabelledRows) -> Lines:
-    """Return rows of any data set, formatted as lines."""
-
-    def of(rows: NDArray[np.int64]) -> Iterator[str]:
-        X = table.X
-        numbers = X.nnz if isinstance(X, csr_array) else X.size
-        for some in slices(len(rows), numbers * len(rows) // max(1, table.rows)):
-            names = [labels.label_text(label) for label in table.labels[rows[some]].tolist()]
-            for block in svmlight_writer.text_blocks(X[rows[some]], names):
-                yield from block.splitlines(keepends=True)
-
-    return Lines(np.unique(table.labels, return_inverse=True)[1].astype(np.int32), of)
 
 
 def draw(classes: NDArray[np.int32], size: int, seed: int, *, stratified: bool) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ import yaml
 from msgspec import Meta, field, to_builtins
 from msgspec.structs import replace
 
-from fwsvm.errors import DataError, clipped
+from fwsvm.errors import DataError, shortened
 from fwsvm.files.atomic import replacing
 from fwsvm.files.folders import data_folder
 from fwsvm.files.lock import exclusive
@@ -329,7 +329,7 @@ def converted(raw: object, kind: Any, where: str) -> Any:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         said, _, key = str(error).partition(" - at `")
-        raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {clipped(said, 200)}") from None
+        raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {shortened(said, 200)}") from None
 
 
 def address(source: DataSource, file: RawFile) -> str:

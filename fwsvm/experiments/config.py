@@ -162,7 +162,7 @@ class _Trials:
         varied = {field: self._values(key, keys[key]) for key, field in SWEPT.items() if key in keys}
         try:
             if isinstance(settings.class_weight, dict):
-                settings = replace(settings, class_weight=weights_by_label(settings.class_weight))
+                settings = replace(settings, class_weight=weights_by_label(settings.class_weight.items()))
             kernel = kernel_family(settings.kernel or family.default_kernel)
             # in a grid a width may be about some of the methods only: the others have one run, not one for each width
             for width, known in {"gamma": "gamma" in kernel.parameters, "sigma2": kernel.sigma2}.items():

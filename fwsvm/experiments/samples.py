@@ -18,7 +18,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import holdout, subsample
-from fwsvm.errors import DataError, clipped
+from fwsvm.errors import DataError, shortened
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.validation import divided
 
@@ -102,5 +102,5 @@ def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
     lost = lacking(np.bincount(codes, minlength=len(whole.classes)), whole.classes)
     if lost is not None:
         raise DataError(
-            f"{whole.name}: {drawn.rows:,} of its rows hold none of class {clipped(lost, QUOTED)}; take more rows"
+            f"{whole.name}: {drawn.rows:,} of its rows hold none of class {shortened(lost, QUOTED)}; take more rows"
         )

@@ -20,7 +20,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import evenly_spaced, fold, holdout, take
-from fwsvm.errors import DataError, clipped
+from fwsvm.errors import DataError, shortened
 from fwsvm.experiments.experiment import Selection, ValidationRule
 from fwsvm.status import Status, is_finite
 
@@ -61,7 +61,7 @@ def refuse_more_folds(name: str, rows: int, folds: int) -> None:
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
     """Raise `DataError` where a part leaves no row of a class to train on; ``counts`` (K,) are those left."""
     if (lost := lacking(counts, classes)) is not None:
-        said = f"class {clipped(lost, QUOTED)} has too few rows to be in every training part"
+        said = f"class {shortened(lost, QUOTED)} has too few rows to be in every training part"
         raise DataError(f"{name or 'the rows'}: {said}; add rows of it or leave it out")
 
 

@@ -16,18 +16,12 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
     """The safe loader, which takes a date for text and refuses a key that stands twice."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [key.value for key, _ in node.value]
-        for (key, _), name in reversed(list(zip(node.value, keys, strict=True))):
-            if (
-                isinstance(name, str)
-                and name != "<<"
-                and keys.count(name) > 1
-                and not hasattr(node, "merged")
-            ):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {name!r} stands there twice", key.start_mark
-                )
-        node.merged = True  # of a mapping with <<, PyYAML adds the keys of others to those of the node
+        # a mapping with << also has the keys of others, which stand before it
+        own = [key for key, _ in node.value if key.start_mark.index >= node.start_mark.index]
+        for key in reversed(own):
+            if [each.value for each in own].count(key.value) > 1:
+                said = f"the key {key.value!r} stands there twice"
+                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
         return super().construct_mapping(node, deep)
 
 

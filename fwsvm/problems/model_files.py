@@ -62,12 +62,12 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> None:
     ModelError
         The file cannot be written.
     """
-    if model.ranges is not None and not is_written_in_place(path):
-        with replacing(range_path(path), ModelError) as stream:
-            stream.write(model.ranges.text(0 if model.zero_based else 1))
     with replacing(path, ModelError) as stream:
         stream.writelines(_kernel_lines(model) if isinstance(model, KernelModel) else _linear_lines(model))
         stream.writelines(_fact_lines(model))
+    if model.ranges is not None and not is_written_in_place(path):
+        with replacing(range_path(path), ModelError) as stream:
+            stream.write(model.ranges.text(0 if model.zero_based else 1))
 
 
 def label_codes(classes: tuple[str, ...]) -> list[int]:

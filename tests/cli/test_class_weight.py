@@ -95,7 +95,7 @@ def test_a_row_and_its_identity_name_the_weights(file):
     [
         (["1"], "--class-weight takes LABEL=W, or balanced alone, not '1'"),
         (["balanced", "1=2"], "takes LABEL=W, or balanced alone, not 'balanced'"),
-        (["1=2", "1=3"], "gives class '1' two weights"),
+        (["1=2", "1=3"], "class '1' has two weights"),
         (["1=2", "1.0=3"], "class '1' has two weights"),
         (["1=heavy"], "the weight of class '1' must be a finite number, not 'heavy'"),
         (["1=-1"], "the weight of class '1' must not be negative"),

@@ -67,7 +67,7 @@ def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
         assert all(number in rest for number in fewer), "fewer rows are a part of more, in order"
 
 
-def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
+def test_generated_values_that_are_not_those_of_the_lock_are_refused(cache: Path, tmp_path: Path) -> None:
     entry = LOCK.entries["overlapping-text"]
     small = "synthetic:clusters?rows=50&features=3&test=10&noise=0.05&seed=1"
     made = data.load(small)
@@ -83,8 +83,10 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
     assert loaded.fingerprint != made.fingerprint
     with pytest.raises(DataError, match="in datasets"):
         load("0" * 64)
-    with pytest.raises(DataError, match="its test rows are generated with it"):
-        load(made.fingerprint, Path("rows"))
+    (tmp_path / "rows").write_text("1 1:0.5\n")
+    tested = load(made.fingerprint, tmp_path / "rows")
+    assert tested.test is not None
+    assert tested.test.X.shape == (1, 3)
 
 
 @pytest.mark.parametrize(

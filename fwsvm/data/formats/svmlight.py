@@ -26,7 +26,7 @@ from fwsvm.data.formats.svmlight_parser import (
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, lines_of, open_text
 from fwsvm.data.labels import number, of_names
-from fwsvm.errors import clipped
+from fwsvm.errors import shortened
 
 __all__ = ["parse", "problems", "read", "write"]
 
@@ -263,7 +263,7 @@ def _token(text: NDArray[np.uint8], at: int) -> bytes:
 
 def _shown(token: bytes) -> str:
     """Return a token for a sentence."""
-    return clipped(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
+    return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
 
 
 def _label_fault(token: bytes) -> str:
