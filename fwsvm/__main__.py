@@ -4,6 +4,7 @@ import os
 import sys
 
 from fwsvm import __version__, exit_codes
+from fwsvm.errors import kind_and_words
 
 
 def main() -> None:
@@ -22,7 +23,7 @@ def main() -> None:
         print("fwsvm: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(exit_codes.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - the one door for the unexpected
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        said = kind_and_words(error)
         print(f"fwsvm: unexpected {said}; please report it with {_write_log()}", file=sys.stderr)  # noqa: T201
         sys.exit(exit_codes.FAILED)
 

@@ -48,7 +48,8 @@ def default_cache_mib() -> int:
 
     It depends on the computer and its limits alone, so that runs can be repeated to the last bit.
     """
-    return shared_cache_mib(max(128, total_bytes() // MIB), 3)
+    total = min(limit for limit, _ in _limits())
+    return shared_cache_mib(max(128, total // MIB), 3)
 
 
 def shared_cache_mib(whole: int, runs: int) -> int:
@@ -72,11 +73,6 @@ def said(count: int) -> str:
     ('3 MiB', '20,480 MiB')
     """
     return f"{-(-count // MIB):,} MiB"
-
-
-def total_bytes() -> int:
-    """Return the memory of the computer, or the least limit on that of this process and its cgroups."""
-    return min(limit for limit, _ in _limits())
 
 
 def available_bytes() -> int:

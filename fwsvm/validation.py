@@ -18,8 +18,9 @@ from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, of_names, refuse_regression, weights_by_label
-from fwsvm.errors import DataError, UsageError, nearest
+from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.rows import canonical
+from fwsvm.plugins import entry_of
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings
@@ -30,11 +31,9 @@ MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 
 def make_settings(given: dict[str, Any]) -> Settings:
     """Return settings from keyword arguments; refuse an unknown one, and one that has no effect."""
-    names = [field.name for field in fields(Settings)]
+    known = {field.name: field for field in fields(Settings)}
     for name in given:
-        if name not in names:
-            hint = nearest(name, names, f"the settings are {', '.join(names)}")
-            raise UsageError(f"there is no setting {name!r}; {hint}")
+        entry_of(known, "setting", name)
     if isinstance(weights := given.get("class_weight"), Mapping):
         given = {**given, "class_weight": weights_by_label(weights.items())}
     settings = Settings(**given)

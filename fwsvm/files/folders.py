@@ -29,14 +29,9 @@ def parsed_folder() -> Path:
     return cache_root() / "parsed"
 
 
-def numba_folder() -> Path:
-    """Return the folder of compiled code."""
-    return cache_root() / "numba"
-
-
 def code_folder() -> Path:
     """Return the folder of compiled code where ``NUMBA_CACHE_DIR`` may have moved it."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or cache_root() / "numba")
 
 
 def require_file(path: Path) -> None:
