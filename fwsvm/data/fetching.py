@@ -30,6 +30,7 @@ from fwsvm.files.folders import data_folder, file_digest, require_file
 from fwsvm.files.lock import exclusive
 from fwsvm.phases import Phase
 
+PART = ".fetching"  # ends the name of the folder of a file that is incomplete or not verified
 CHUNK = 1 << 16
 LARGEST = 1 << 32  # bytes of a file whose size is not known
 SECONDS = 3600.0  # for a file
@@ -144,10 +145,10 @@ class Search:
                 raise DataError(wrong)
 
         pooch.get_logger().setLevel("ERROR")
+        folder = path.with_name(path.name + PART)
+        shutil.rmtree(folder, ignore_errors=True)  # what a kill may have left
         try:
-            whole = pooch.retrieve(
-                place, file.known_hash, f"fetched-{path.name}", path.parent, downloader=downloader
-            )
+            whole = pooch.retrieve(place, file.known_hash, path.name, folder, downloader=downloader)
             Path(whole).replace(path)
         except DataError as failure:
             accept = (
@@ -158,6 +159,8 @@ class Search:
             )
             self.tried.append(f"{place}: {failure}{accept * is_doubtful}")
             return False
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         return True
 
     def _record(self, source: DataSource, file: RawFile, path: Path, place: str) -> None:

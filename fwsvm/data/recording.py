@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import formats, labels, lockfile, parsed_copies
-from fwsvm.data.fetching import Search, describe_mismatch, is_verified
+from fwsvm.data.fetching import PART, Search, describe_mismatch, is_verified
 from fwsvm.data.lockfile import LOCKED, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.folders import BUILDING, data_folder, file_digest, parsed_folder
 from fwsvm.files.lock import exclusive
 
-PART = "tmp"  # begins the name of a file that pooch is writing
 ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to write a file any more
 
 
@@ -141,7 +140,7 @@ def _unused(*, everything: bool) -> Iterator[tuple[Path, str]]:
     known = _files(lockfile.read().entries.values())
     for folder in sorted({lock.parent for lock in data_folder().glob("*/*/*.lock")}):
         for path in sorted(folder.iterdir()):
-            if path.name.startswith(PART):
+            if path.suffix == PART:
                 if _is_abandoned(path):
                     yield path, "unfinished"
             elif everything or known.keys().isdisjoint({path, path.with_suffix("")}):

@@ -130,11 +130,11 @@ def test_a_file_is_verified_by_its_md5_where_no_sha256_is_known(cache: Path, sit
 
 def test_a_part_left_by_a_kill_is_replaced(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    part = final_path(entry).with_name("fetched-tiny")
+    part = final_path(entry).with_name("tiny.fetching") / "tmp"
     part.parent.mkdir(parents=True)
     part.write_bytes(b"x" * (len(CONTENT) + 5))
     assert fetched(entry).read_bytes() == CONTENT
-    assert not part.exists()
+    assert not part.parent.exists()
 
 
 def test_a_gz_file_stays_as_it_came_even_where_the_server_calls_it_an_encoding(
