@@ -207,6 +207,9 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         say("solved by", method_label(row["method"], "", result.chosen))
     for label, text in RESULT.items():
         say(label, text.format(**known))
+    if row["cache_hit_rate"] is not None and 4 * result.kernel_evaluations > row["cache_mib"] << 21:
+        filled = f"kernel values would fill the {row['cache_mib']:,} MiB kept for them more than twice"
+        say("", f"{filled}; a larger --cache-mb may be faster")
     if not is_best:
         tell([with_options(result.message)])
 
