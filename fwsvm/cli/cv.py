@@ -84,7 +84,8 @@ def _print(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
     from fwsvm.results.writing import json_values
 
     judged = [fold for fold in made if fold.row["test_accuracy"] is not None]
-    right, rows = sum(fold.right for fold in judged), sum(fold.held_out for fold in judged)
+    rows = sum(fold.held_out for fold in judged)
+    right = sum(round(fold.row["test_accuracy"] * fold.held_out) for fold in judged)
     accuracies = [fold.row["test_accuracy"] for fold in judged]
     deviation = statistics.stdev(accuracies) if len(judged) > 1 else None
     if as_json:

@@ -18,7 +18,7 @@ from fwsvm.distributed import fit as cluster
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.table import ClusterSource, RemoteTable
 from fwsvm.experiments.run import accuracy
-from fwsvm.experiments.validation import refuse_lost_class, refuse_more_folds
+from fwsvm.experiments.validation import refuse_few_rows
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result, Settings
@@ -82,14 +82,12 @@ class RemoteRows:
         DataError
             There are fewer rows than folds, or a class has too few.
         """
-        source, name = self.source, self.columns["dataset"]
-        refuse_more_folds(name, len(source.which), folds)
+        source = self.source
+        refuse_few_rows(self.columns["dataset"], source.codes, source.table.classes, folds)
         for part in range(folds):
             held_out = fold(source.codes, folds, part, seed)
             rest, test = (source.some(np.flatnonzero(mask)) for mask in (~held_out, held_out))
-            found = RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
-            refuse_lost_class(name, found.counts, source.table.classes)
-            yield found
+            yield RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
 
 
 def _accuracy(source: ClusterSource, result: Result) -> float:
@@ -112,25 +110,23 @@ def opened(
     """
     started = time.perf_counter()
     partitions = cut(data, zero_based=zero_based)
-    base = partitions[0].zero_based
+    base, held_out = partitions[0].zero_based, None
     there = Cluster(address)
     try:
         table = RemoteTable(there, partitions, scale=scale or "none")
         recipe: dict[str, Any] = {"partitions": table.digests, "zero_based": base}
-        held_out, notices = None, table.notices
-        if base and zero_based is None:
-            notices = (FOUND_ZERO_BASED, *notices)
+        notices = [*([FOUND_ZERO_BASED] if base and zero_based is None else []), *table.notices]
         if test is not None:
             loader = loader_of(test, zero_based=base)
             held_out, recipe["test"], more = read_test(test, loader, table.features, table.classes)
-            notices = (*notices, *more)
+            notices += more
         if table.ranges is not None:
             recipe["scaling"] = scale
             if held_out is not None:
                 held_out, more = scaled_test_rows(held_out, table.ranges, fingerprint_of(recipe))
-                notices = (*notices, *more)
-        columns = {"dataset": data, "data_sha256": fingerprint_of(recipe)}
-        columns["load_seconds"] = time.perf_counter() - started  # type: ignore[assignment]
-        yield RemoteRows(ClusterSource(table), held_out, columns, notices, zero_based=base)
+                notices += more
+        seconds = time.perf_counter() - started
+        columns = {"dataset": data, "data_sha256": fingerprint_of(recipe), "load_seconds": seconds}
+        yield RemoteRows(ClusterSource(table), held_out, columns, tuple(notices), zero_based=base)
     finally:
         there.close()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
+from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import SELECT, selection_chains
@@ -30,15 +31,11 @@ MOST_ROWS = 5000  # that a search uses; more rows change the choice little, and 
 
 
 class Fold(NamedTuple):
-    """One fold: the result of training without it, its row, its size, and how many of its rows are predicted right.
-
-    A fold that was interrupted, or could not predict its rows, has none right.
-    """
+    """One fold: the result of training without it, its row, and its size."""
 
     result: Result
     row: Row
     held_out: int
-    right: int
 
 
 def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Watch) -> Iterator[Fold]:
@@ -53,9 +50,7 @@ def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Wa
     for part, left in enumerate(every):
         cell = alone(left, settings, role=SELECT, held_out=ValidationRule(folds=folds), part=part)
         result, row = run_one(left, cell, watch)
-        measured = result.status is not Status.INTERRUPTED and row["test_accuracy"] is not None
-        right = round(row["test_accuracy"] * left.test_count) if measured else 0
-        yield Fold(result, row, left.test_count, right)
+        yield Fold(result, row, left.test_count)
 
 
 def choose_width_and_penalty(
@@ -94,7 +89,7 @@ def choose_width_and_penalty(
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
     rule, deadline = ValidationRule(folds=folds), math.inf if seconds is None else time.monotonic() + seconds
-    refuse_few_rows(data, rule)
+    refuse_few_rows(data.name, encode(data.train.labels, data.classes), data.classes, folds)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]

@@ -82,7 +82,11 @@ def predict(
 def _predict(model: Model, table: LabelledRows, threads: int, wanted: str) -> Prediction:
     if not all_finite(table.X):
         raise UsageError(NOT_FINITE)
-    sigmoids = sigmoids_of(model) if wanted == PROBABILITY else None
+    sigmoids = model.sigmoids if wanted == PROBABILITY and isinstance(model, KernelModel) else None
+    if wanted == PROBABILITY and sigmoids is None:
+        raise UsageError(
+            "the model has no probabilities; train it with `fwsvm train --probability`, in Python with probability=True"
+        )
     X, ignored, far, notices = _scaled(model, table)
     enter(Phase.PREDICT)
     values = model.decision(X, threads)
@@ -157,15 +161,6 @@ def _joined(parts: Sequence[Prediction], name: str) -> Prediction:
         far,
         tuple(dict.fromkeys(said)),
     )
-
-
-def sigmoids_of(model: Model) -> np.ndarray:
-    """Return the sigmoids of a model's pairs of classes, shape (2, pairs); `UsageError` where it has none."""
-    if not isinstance(model, KernelModel) or model.sigmoids is None:
-        raise UsageError(
-            "the model has no probabilities; train it with `fwsvm train --probability`, in Python with probability=True"
-        )
-    return model.sigmoids
 
 
 def _scaled(model: Model, table: LabelledRows) -> Prepared:

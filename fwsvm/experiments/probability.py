@@ -48,25 +48,23 @@ def train_model(
     classes: Sequence[str],
     settings: Settings,
     *,
-    probability: bool = True,
-    name: str = "",
-    weights: np.ndarray | None = None,
-    watch: Watch | None = None,
-    resolved: Resolved | None = None,
+    name: str,
+    weights: np.ndarray | None,
+    watch: Watch | None,
+    resolved: Resolved | None,
 ) -> Result:
-    """Train as `fwsvm.solvers.fit` does, and with ``probability`` give the machine sigmoids.
+    """Train as `fwsvm.solvers.fit` does, and give the machine sigmoids.
 
     Where these cannot be had the message says why: the model is no worse for it. See `refuse_probability` for errors.
     """
-    if not probability:
-        return fit(X, codes, classes, settings, weights=weights, watch=watch, resolved=resolved)
     used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
     refuse_probability(name, codes[used], classes, settings)
     result = fit(X, codes, classes, settings, weights=weights, watch=watch, resolved=resolved)
     if result.status is Status.INTERRUPTED:
         return result
-    some = None if weights is None else weights[used]
-    rows = (X, codes) if used.all() else (X[used], codes[used])
+    rows, some = (X, codes), None
+    if weights is not None:
+        rows, some = (X[used], codes[used]), weights[used]
     try:
         return with_probabilities(*rows, result, settings, weights=some, watch=watch)
     except UNMEASURED as error:

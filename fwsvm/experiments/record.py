@@ -13,7 +13,6 @@ from typing import Any
 
 import fwsvm
 from fwsvm._memory import ran_out
-from fwsvm.data.dataset import Dataset
 from fwsvm.errors import FwsvmError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
@@ -23,7 +22,7 @@ from fwsvm.solvers import Settings, method
 from fwsvm.solvers.protocols import OPTIONS, PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.result import Result
-from fwsvm.status import FIRST_USE, TRAINED_ON_SAMPLE, gap_flags
+from fwsvm.status import TRAINED_ON_SAMPLE, gap_flags
 
 Row = dict[str, Any]
 #: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
@@ -74,20 +73,6 @@ def _commit(top: Path) -> str:
     with contextlib.suppress(OSError):  # the machine has no git, or none that may be run
         return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
     return ""
-
-
-def data_columns(data: Dataset) -> Row:
-    """Return the columns that describe a data set and its training rows."""
-    return {
-        "dataset": data.name,
-        "data_sha256": data.fingerprint,
-        "rows": data.train.rows,
-        "features": data.train.features,
-        "classes": len(data.classes),
-        "load_seconds": data.load_seconds,
-        "source": data.source,
-        "flags": FIRST_USE if data.first_use else None,
-    }
 
 
 def known_columns(values: Mapping[str, Any]) -> Row:

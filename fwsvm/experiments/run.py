@@ -35,7 +35,7 @@ from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import TracePoint
-from fwsvm.status import BELOW_MAJORITY, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
+from fwsvm.status import BELOW_MAJORITY, FIRST_USE, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cluster_training import RemoteRows
@@ -58,11 +58,6 @@ class Resources:
     cache_mib: int | None = None
     parallel_cells: int = 1
     offline: bool = False
-
-    def applied(self, settings: Settings) -> Settings:
-        """Return settings with these threads and this memory."""
-        threads, cache_mib = self.threads or settings.threads, self.cache_mib or settings.cache_mib
-        return replace(settings, threads=threads, cache_mib=cache_mib)
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,16 @@ class LocalRows:
         self.as_loaded, self.probability, self.weights = data, probability, weights
         self.data = data = scaled(data, None if weights is None else weights != 0)
         self.codes = encode(data.train.labels, data.classes)
-        self.columns = record.data_columns(data)  # that describe the data
+        self.columns: Row = {  # that describe the data
+            "dataset": data.name,
+            "data_sha256": data.fingerprint,
+            "rows": data.train.rows,
+            "features": data.train.features,
+            "classes": len(data.classes),
+            "load_seconds": data.load_seconds,
+            "source": data.source,
+            "flags": FIRST_USE if data.first_use else None,
+        }
         self.identity = data.fingerprint  # of the data, in run ids
         self.counts = np.bincount(self.codes)  # training rows of each class, shape (K,)
         self.lacking = data.lacking if data.test is None else ""  # why there are no test rows
@@ -112,9 +116,8 @@ class LocalRows:
 
     def parts(self, folds: int, seed: int) -> Iterator["LocalRows"]:
         """Yield the rows with each fold held out in turn, scaled by the ranges of those left to train on."""
-        rule = ValidationRule(folds=folds)
-        refuse_few_rows(self.as_loaded, rule)
-        for held_out in masks(self.codes, rule, seed):
+        refuse_few_rows(self.data.name, self.codes, self.data.classes, folds)
+        for held_out in masks(self.codes, ValidationRule(folds=folds), seed):
             yield LocalRows(divided(self.as_loaded, held_out))
 
     def training_accuracy(self, result: Result) -> float | None:
@@ -251,7 +254,8 @@ def run_cells(
             raise
         yield from (error_record(cell, error, status) for cell in cells)
         return
-    asked = [resources.applied(cell.settings) for cell in cells]
+    own = {name: getattr(resources, name) for name in ("threads", "cache_mib") if getattr(resources, name)}
+    asked = [replace(cell.settings, **own) for cell in cells]
     if path is None:
         yield from _run_cold(rows, first, asked[0], watch and partial(watch, first))
         return

@@ -15,7 +15,7 @@ import numpy as np
 from fwsvm import data
 from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
-from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import holdout, subsample
 from fwsvm.errors import DataError, shortened
@@ -83,8 +83,11 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     else:
         whole = scaled(found)
     train = subsample(whole.train, wanted.rows, wanted.seed)
-    if train is not whole.train:
-        _refuse_lost_classes(whole, train)
+    counts = np.bincount(encode(train.labels, whole.classes), minlength=len(whole.classes))
+    if train is not whole.train and (lost := lacking(counts, whole.classes)) is not None:
+        raise DataError(
+            f"{whole.name}: {train.rows:,} of its rows hold none of class {shortened(lost, QUOTED)}; take more rows"
+        )
     test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
     if not is_divided and train is whole.train and test is whole.test:
         return whole
@@ -95,12 +98,3 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
     return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
-
-
-def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
-    codes = encode(drawn.labels, whole.classes)
-    lost = lacking(np.bincount(codes, minlength=len(whole.classes)), whole.classes)
-    if lost is not None:
-        raise DataError(
-            f"{whole.name}: {drawn.rows:,} of its rows hold none of class {shortened(lost, QUOTED)}; take more rows"
-        )

@@ -18,7 +18,7 @@ import numpy as np
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import QUOTED, encode, lacking
+from fwsvm.data.labels import QUOTED, lacking
 from fwsvm.data.splits import evenly_spaced, fold, holdout, take
 from fwsvm.errors import DataError, shortened
 from fwsvm.experiments.experiment import Selection, ValidationRule
@@ -52,12 +52,6 @@ def validation_count(m: int, rule: ValidationRule, part: int) -> int:
     return int(evenly_spaced(m, rule.holdout or 0.0).sum())
 
 
-def refuse_more_folds(name: str, rows: int, folds: int) -> None:
-    """Raise `DataError` where there are fewer rows than folds."""
-    if rows < folds:
-        raise DataError(f"{name}: {rows} rows cannot make {folds} folds")
-
-
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
     """Raise `DataError` where a part leaves no row of a class to train on; ``counts`` (K,) are those left."""
     if (lost := lacking(counts, classes)) is not None:
@@ -74,12 +68,12 @@ def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
     return scaled(replace(data, train=train, test=test))
 
 
-def refuse_few_rows(data: Dataset, rule: ValidationRule) -> None:
+def refuse_few_rows(name: str, codes: np.ndarray, classes: tuple[str, ...], folds: int) -> None:
     """Raise `DataError` for fewer rows than folds, or a class with too few to be in every training part."""
-    codes = encode(data.train.labels, data.classes)
-    refuse_more_folds(data.name, len(codes), rule.parts)
+    if len(codes) < folds:
+        raise DataError(f"{name}: {len(codes)} rows cannot make {folds} folds")
     # a class with two rows has one in every training part
-    refuse_lost_class(data.name, np.bincount(codes, minlength=len(data.classes)) - 1, data.classes)
+    refuse_lost_class(name, np.bincount(codes, minlength=len(classes)) - 1, classes)
 
 
 @dataclass(frozen=True)
