@@ -65,7 +65,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return decision
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        self._refuse_other_method()
+        problem = FAMILIES[self.family].problem
+        names = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
+        if self.method in METHODS and self.method not in names:
+            raise ValueError(f"{type(self).__name__} has the methods {', '.join(names)}, not {self.method}")
         with value_errors():
             X, y = self._validated(X, y)
             classes, codes = np.unique(y, return_inverse=True)
@@ -94,12 +97,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             feature_names=tuple(getattr(self, "feature_names_in_", ())),
         )
         self.n_iter_ = max(1, result.iterations)
-
-    def _refuse_other_method(self) -> None:
-        problem = FAMILIES[self.family].problem
-        known = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
-        if self.method in METHODS and self.method not in known:
-            raise ValueError(f"{type(self).__name__} has the methods {', '.join(known)}, not {self.method}")
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, np.ndarray]:
         """Return rows, float64 of shape (m, n) or CSR, and labels (m,)."""
@@ -134,7 +131,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _settings(self, X: Any) -> dict[str, Any]:  # noqa: ARG002 - subclasses use it
         """Return the settings that the parameters become, for rows X (m, n)."""
-        return parameters.settings_of(self.get_params(deep=False))
+        known = parameters.SETTINGS
+        return {
+            known[name].name: parameters.CONVERTED.get(name, lambda same: same)(value)
+            for name, value in self.get_params(deep=False).items()
+            if name in known
+        }
 
     def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
         """Return the rows scaled, and the ranges of those whose weight is not 0."""

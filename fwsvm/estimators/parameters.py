@@ -4,7 +4,7 @@ An invalid value is a `ValueError` that says what it may be.
 """
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from inspect import Parameter, Signature, cleandoc
 from numbers import Integral
@@ -93,15 +93,6 @@ TEXTS = {
     "probability": "Whether there are `predict_proba` and `predict_log_proba`: five more models are trained, each on "
     "four fifths of the rows, whose decision values on the others make the sigmoids.",
 }
-
-
-def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that parameters of a classifier become."""
-    return {
-        SETTINGS[name].name: CONVERTED.get(name, lambda same: same)(value)
-        for name, value in given.items()
-        if name in SETTINGS
-    }
 
 
 def with_parameters(names: str, **defaults: Any) -> Callable[[Kind], Kind]:

@@ -150,15 +150,15 @@ class Runner:
         values, tolerance = chosen.values, stop_of(selection.candidates.first)[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
         how = f"{selection.held_out.description}, tolerance {tolerance:g}"
-        said = [f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {how})"]
+        said = f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {how})"
+        if said in self.announced:
+            return
+        self.announced.add(said)
+        self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
+        self._note(said)
         for key in chosen.on_edge:
             edge = f"{key} = {values[key]:g} lies on the edge of the values tried"
-            said.append(f"{name}: warning: {edge}; a better one may lie beyond")
-        if said[0] not in self.announced:
-            self.announced.add(said[0])
-            self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
-            for line in said:
-                self._note(line)
+            self._note(f"{name}: warning: {edge}; a better one may lie beyond")
 
     def _note(self, said: str) -> None:
         self.store.log("note", said=said)

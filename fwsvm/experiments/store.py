@@ -53,24 +53,21 @@ class ResultsStore:
         self.rows: dict[str, TextRow] = {}
         self.lent: dict[str, Path] = {}
         self.notices: list[str] = []
-        self._open = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
 
     def __enter__(self) -> Self:
         """Lock the folder, read its rows and truncate an incomplete last line."""
         refuse_reference(self.folder)
-        try:
-            with _writing(self.folder):
-                (self.folder / "traces").mkdir(parents=True, exist_ok=True)
-                self._open.enter_context(exclusive(self.runs, wait=False))
-        except BlockingIOError:
-            raise ResultsError(
-                f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"
-            ) from None
-        with contextlib.ExitStack() as undo:
-            undo.push(self._open)
-            table = _read_table(self.runs, self.notices)
-            self.rows = _latest(table)
+        with _writing(self.folder):
+            (self.folder / "traces").mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as opened:
+            try:
+                opened.enter_context(exclusive(self.runs, wait=False))
+            except BlockingIOError:
+                raise ResultsError(
+                    f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"
+                ) from None
+            table, self.rows = _read(self.runs, self.notices)
             self.notices += _of_other_versions(self.rows.values())
             self.lent = add_lent(self.rows, self.lenders, self.notices)
             if table.header != tuple(COLUMNS):
@@ -78,11 +75,11 @@ class ResultsStore:
                     text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
             for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
                 with _writing(self.folder / name):
-                    stream = self._open.enter_context((self.folder / name).open("ab+", buffering=0))
+                    stream = opened.enter_context((self.folder / name).open("ab+", buffering=0))
                     stream.seek(0)
                     stream.truncate(stream.read().rfind(b"\n") + 1)
                     self._streams[name] = stream
-            undo.pop_all()
+            self._open = opened.pop_all()
         return self
 
     def __exit__(
@@ -153,8 +150,6 @@ def _writing(path: Path) -> Iterator[None]:
     """Raise `WriteError` for errors of the system."""
     try:
         yield
-    except BlockingIOError:
-        raise
     except OSError as error:
         raise WriteError(
             f"{path}: cannot be written: {error.strerror or error}; the rows written before are intact"
@@ -169,12 +164,13 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
     ResultsError
         The file has columns that are not known, or a line that is not a row.
     """
-    return _latest(_read_table(path, notices))
+    return _read(path, notices)[1]
 
 
-def _read_table(path: Path, notices: list[str]) -> ResultsTable:
+def _read(path: Path, notices: list[str]) -> tuple[ResultsTable, dict[str, TextRow]]:
+    rows: dict[str, TextRow] = {}
     if not path.exists():
-        return ResultsTable(DataFrame(), (), torn=False)
+        return ResultsTable(DataFrame(), (), torn=False), rows
     table = read_runs(path)
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
@@ -184,14 +180,9 @@ def _read_table(path: Path, notices: list[str]) -> ResultsTable:
         notices.append(
             f"{path}: the last line was incomplete, as after a kill while it was written, and is removed"
         )
-    return table
-
-
-def _latest(table: ResultsTable) -> dict[str, TextRow]:
-    rows: dict[str, TextRow] = {}
     for row in records(table.frame):
         keep_latest(rows, row)
-    return rows
+    return table, rows
 
 
 def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
