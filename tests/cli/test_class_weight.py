@@ -33,7 +33,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
     settings = ("--method", "swap-2o", "--gamma", "0.5", "--tol", "1e-6")
-    found = row_of(str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
+    done = run("train", "--json", str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
+    assert "class weights   1: 0.5, 2: 1, 3: 5\n" in done.stderr
+    found = json.loads(done.stdout)
     y = fwsvm.data.load(str(file)).train.labels
     weights = np.where(y == 3, 5.0, np.where(y == 1, 0.5, 1.0))
     same = fwsvm.train(str(file), weights=weights, method="swap-2o", gamma=0.5, tolerance=1e-6)
