@@ -70,7 +70,8 @@ def scale(
     X = table.X
     if restore:
         rule = libsvm_tools.read_ranges(restore)
-        if new := libsvm_tools.unknown_features(X, rule):
+        new = np.setdiff1d(inputs.features_in_use(X), rule.features) + 1
+        if len(new):
             said = f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}"
             notices = (*notices, said)
     else:

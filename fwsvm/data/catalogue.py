@@ -201,9 +201,10 @@ def _shape_notices(entry: Entry, data: Dataset) -> list[str]:
         ours["t"] = data.test.rows if data.test else 0
     said = []
     for shape in entry.published:
-        printed = {key: getattr(shape, key) for key in ours}
         differ = [
-            f"{key} = {n:,} (here {ours[key]:,})" for key, n in printed.items() if n not in (None, ours[key])
+            f"{key} = {printed:,} (here {n:,})"
+            for key, n in ours.items()
+            if (printed := getattr(shape, key)) not in (None, n)
         ]
         if differ:
             said.append(f"paper {shape.paper} prints {', '.join(differ)} for {shape.name}")

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm._mapped import blocks, in_memory, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
@@ -114,19 +115,17 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     found = labels.classes(table.labels)
     counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
     nonzeros, empty, least, most = 0, 0, np.inf, -np.inf
-    in_use: np.ndarray = np.zeros(0, np.int64)
     for some in blocks(table.X):
         X = csr_array(table.X[some], copy=True)
         X.eliminate_zeros()
         nonzeros, empty = nonzeros + int(X.nnz), empty + int(np.sum(np.diff(X.indptr) == 0))
-        in_use = np.union1d(in_use, X.indices)
         least, most = X.data.min(initial=least), X.data.max(initial=most)
     if nonzeros < m * n or not nonzeros:
         least, most = min(0.0, least), max(0.0, most)
     return {
         "rows": m,
         "features": n,
-        "features_in_use": len(in_use),
+        "features_in_use": len(features_in_use(table.X)),
         "nonzeros": nonzeros,
         "density": nonzeros / (m * n) if n else 0.0,
         "rows_without_nonzeros": empty,
@@ -134,3 +133,12 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
         "maximum": float(most),
         "classes": dict(zip(found, counts.tolist(), strict=True)),
     }
+
+
+def features_in_use(X: RowMatrix) -> NDArray[np.int64]:
+    """Return the columns of X, shape (m, n), that hold a value other than 0, ascending."""
+    found = np.zeros(0, np.int64)
+    for some in blocks(X):
+        part = csr_array(X[some])
+        found = np.union1d(found, part.indices[part.data != 0])
+    return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import data, scaling
-from fwsvm._mapped import RowMatrix, blocks, in_memory, slices
+from fwsvm._mapped import RowMatrix, in_memory, slices
 from fwsvm.data import formats, labels
 from fwsvm.data.formats import loader_of, svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
@@ -25,16 +25,6 @@ from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.files.folders import require_file
 
 BLOCK_VALUES = 1 << 22  # numbers held densely at a time
-
-
-def unknown_features(X: RowMatrix, known: scaling.Ranges) -> list[int]:
-    """Return the features of ``X``, from 1, that have values and no range."""
-    stored = np.zeros(0, np.int64)
-    for some in blocks(X):
-        part = csr_array(in_memory(X, some))
-        stored = np.union1d(stored, part.indices[part.data != 0])
-    found: list[int] = (np.setdiff1d(stored, known.features) + 1).tolist()
-    return found
 
 
 def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Iterator[str]:
