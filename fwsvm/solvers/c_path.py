@@ -35,7 +35,6 @@ from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
 from fwsvm.solvers.tuning import (
-    CERTIFIED_TOGETHER,
     CERTIFY_AFTER,
     DECIDED_TOGETHER,
     DECISIONS_HELD,
@@ -180,19 +179,17 @@ class CPath:
         enter(Phase.CHECK)
         for number, deferred in waiting.items():
             problem, rows = self.problems.problem(number, runs[deferred[0][0]].resolved)
-            for first in range(0, len(deferred), CERTIFIED_TOGETHER):
-                begun, together = perf_counter(), deferred[first : first + CERTIFIED_TOGETHER]
-                candidates = []
-                for place, _, at in together:
-                    resolved = runs[place].resolved
-                    penalties = self.problems.penalties(rows, resolved.C)
-                    candidates.append(Candidate(problem._replace(penalties=penalties), resolved, at))
-                ends = candidates[0].resolved.family.certify(candidates, exact=True)
-                each = (perf_counter() - begun) / len(together)
-                for (place, part, at), end in zip(together, ends, strict=True):
-                    part.end, part.check_seconds = end, part.check_seconds + each
-                    if not end.outcome.within and at.warm_start is not None:
-                        refuted[place][number] = at.warm_start
+            begun, candidates = perf_counter(), []
+            for place, _, at in deferred:
+                resolved = runs[place].resolved
+                penalties = self.problems.penalties(rows, resolved.C)
+                candidates.append(Candidate(problem._replace(penalties=penalties), resolved, at))
+            ends = candidates[0].resolved.family.certify(candidates, exact=True)
+            each = (perf_counter() - begun) / len(deferred)
+            for (place, part, at), end in zip(deferred, ends, strict=True):
+                part.end, part.check_seconds = end, part.check_seconds + each
+                if not end.outcome.within and at.warm_start is not None:
+                    refuted[place][number] = at.warm_start
         return refuted
 
     def _go_on(self, run: Run, starts: Mapping[int, WarmStart]) -> Solved:
@@ -208,13 +205,8 @@ class CPath:
             parts[number].status = Status.TIME_LIMIT
         for part in more.parts:
             first = parts[part.number]
-            done = first.counters.iterations
             part.counters = first.counters.plus(part.counters)
             part.check_seconds += first.check_seconds
-            part.trace = first.trace + [
-                replace(at, seconds=at.seconds + solved.seconds, iteration=at.iteration + done)
-                for at in part.trace
-            ]
             parts[part.number] = part
         compiling, seconds = solved.compile_seconds + more.compile_seconds, solved.seconds + more.seconds
         return replace(solved, parts=list(parts.values()), seconds=seconds, compile_seconds=compiling)

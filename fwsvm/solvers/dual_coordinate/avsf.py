@@ -62,21 +62,12 @@ class AVSF(NamedTuple):
         return max(most, -least)
 
 
-@njit(fastmath={"reassoc"}, forceinline=True)
-def _total(numbers):
-    """Return their sum, which numba's own `sum` would add up one after the other."""
-    total = 0.0
-    for k in range(len(numbers)):
-        total += numbers[k]
-    return total
-
-
 @njit
 def schedule(s, order, random):
     """Algorithm 4: fill ``order`` with row numbers, row i about m p_i / sum p times."""
     preferences = s.preferences
     m = len(preferences)
-    left, free = _total(preferences), float(m)  # places are counted in float: no conversion to wait for
+    left, free = preferences.sum(), float(m)  # places are counted in float: no conversion to wait for
     for i in range(m - 1):
         if free == 0.0:
             return
