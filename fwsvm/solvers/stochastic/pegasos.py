@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
-from fwsvm.kernels.rows import some_rows
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sparse_tiles import fill_sparse
-from fwsvm.kernels.tables import fill, table
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
@@ -27,6 +28,7 @@ from fwsvm.solvers.tuning import POOL_ROWS
 from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
+SHARE = 1024  # rows of the expansion from which on several threads pass over it
 CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
@@ -40,14 +42,14 @@ CONTROL = np.dtype(
 
 
 @njit
-def visit(lam, control, block, labels, sums, products, first, last, counts, members):
+def visit(lam, control, block, y, sums, products, first, last, counts, members):
     """Take the steps of the rows first ... last - 1 of a block.
 
     Parameters
     ----------
     control : ndarray of `CONTROL`, shape (1,)
     block : ndarray of int, shape (B,), the rows
-    labels : ndarray of float64, shape (B,)
+    y : ndarray of float64, shape (rows,)
     sums : ndarray of float64, shape (B,)
         sum_j counts[j] k(x_j, .), kept right for the rows still to come.
     products : ndarray, shape (B, B), kernel values of the block's rows among one another
@@ -56,20 +58,21 @@ def visit(lam, control, block, labels, sums, products, first, last, counts, memb
     """
     now = control[0]
     for i in range(first, last):
+        row = block[i]
         now.t += 1
         eta, decay = 1.0 / (lam * now.t), 1.0 - 1.0 / now.t
-        margin = labels[i] * now.scale * sums[i]
+        margin = y[row] * now.scale * sums[i]
         now.loss += max(0.0, 1.0 - margin)
         now.met += 1
         now.square *= decay * decay
         if margin < 1.0:
             now.square += 2.0 * decay * eta * margin + eta * eta * products[i, i]
-            if counts[block[i]] == 0.0:
-                members[now.size] = block[i]
+            if counts[row] == 0.0:
+                members[now.size] = row
                 now.size += 1
-            counts[block[i]] += labels[i]
+            counts[row] += y[row]
             for later in range(i + 1, sums.size):
-                sums[later] += labels[i] * products[i, later]
+                sums[later] += y[row] * products[i, later]
         now.scale = eta
 
 
@@ -106,7 +109,9 @@ class PegasosRun(StochasticRun):
         self.rows = np.arange(self.m)  # that may be visited
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
-        self.table, self.y = self.table_of(self.rows), problem.y[self.rows]
+        X: Any = problem.X
+        self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
+        self.own = own_terms(resolved.kernel, self.table)
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int64)
         self.control = np.zeros(1, CONTROL)
         self.pool = self.block = self.members[
@@ -122,8 +127,8 @@ class PegasosRun(StochasticRun):
             if self.at == len(self.block):
                 self._next_block()
             first, self.at = self.at, min(len(self.block), self.at + left)
-            sums = self.labels, self.block_sums, self.products
-            visit(self.lam, self.control, self.block, *sums, first, self.at, self.counts, self.members)
+            block = self.block, self.y, self.block_sums, self.products
+            visit(self.lam, self.control, *block, first, self.at, self.counts, self.members)
             left -= self.at - first
         return steps
 
@@ -138,21 +143,20 @@ class PegasosRun(StochasticRun):
             self.pool, self.drawn = np.searchsorted(self.rows, drawn), 0
         self.block, self.at = self.pool[self.drawn : self.drawn + BLOCK], 0
         self.drawn += len(self.block)
-        self.labels = self.y[self.block]
-        (rows, own, tiles), members, count = self.table, self.expansion, len(self.block)
-        kernel, weights, every = self.resolved.kernel, self.counts[members], np.arange(count)
-        block, wanted = table(some_rows(rows, self.block), own[self.block]), every.astype(np.int32)
-        self.products: np.ndarray = np.empty((count, count), self.dtype)
-        fill(kernel, block, wanted, block, self.products, every)
-        if len(tiles.numbers):
-            self.block_sums = self.sums(self.table, members, weights[None], block, 0, count)[0]
-        else:  # a pass over the expansion is faster than one over the block for every 64 rows of it
-            values: np.ndarray = np.empty((count, len(members)), self.dtype)
-            some = rows, own, members.astype(np.int32)
-            fill_sparse(kernel, block.rows, block.own, wanted, *some, values, 0, every)
-            self.block_sums = values @ weights
-            self.kernel_evaluations += values.size
-        self.kernel_evaluations += count * count
+        members = self.expansion
+        wanted, which = (
+            some.astype(np.int32) for some in (self.block, np.concatenate([members, self.block]))
+        )
+        values: np.ndarray = np.empty((len(wanted), len(which)), self.dtype)
+        every, table = np.arange(len(wanted)), (self.table, self.own)
+
+        def compute(first: int, last: int) -> None:
+            fill_sparse(self.resolved.kernel, *table, wanted, *table, which[first:last], values, first, every)
+
+        in_shares(compute, len(which), self.resolved.threads if len(which) > SHARE else 1)
+        self.kernel_evaluations += values.size
+        self.block_sums = values[:, : len(members)] @ self.counts[members]
+        self.products = values[:, len(members) :]
 
     def visit_from(self, beta: np.ndarray, t: int) -> np.ndarray:
         """Return coefficients (m,) after a step at each row but the first s, from beta (s,) after t steps.

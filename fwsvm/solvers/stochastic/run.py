@@ -4,19 +4,14 @@ A method that draws a large sample and changes few coefficients needs each kerne
 anew and not kept. The rows that a run may come to draw are laid out once, in the order of the draws.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.distances import single_error
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import row_source
-from fwsvm.kernels.sums import sums_of_tables
-from fwsvm.kernels.tables import Table, table
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
@@ -103,15 +98,7 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     return estimated(value.value, max(0.0, value.value - at.lower), "estimate", error)
 
 
-def repeated(iterate: Callable[[], bool], steps: int) -> int:
-    """Iterate up to ``steps`` times, until an iteration returns False; return how many came before that."""
-    for k in range(steps):
-        if not iterate():
-            return k
-    return steps
-
-
-class StochasticRun(ABC):
+class StochasticRun:
     """The part of a `Solver` that does not depend on the method."""
 
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
@@ -121,43 +108,55 @@ class StochasticRun(ABC):
         self.dtype: type = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
         if self.dtype is np.float32 and far_from_origin(problem, resolved):
             self.dtype = np.float64
-        by_length = resolved.stop == "eps"
-        self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
-        self.checked: tuple[int, Outcome] | None = None  # an iteration, and the outcome of its iterate
         self.kernel_evaluations = 0
 
-    @abstractmethod
+
+class DescentRun(StochasticRun):
+    """The part of a run of SCS or Wolfe's method that does not depend on the sample.
+
+    Attributes
+    ----------
+    descent : Descent
+    iterations : int
+    outcome : Outcome or None, of the present point, once computed over all rows
+    eps, goal : float, the stopping rule's tolerance of lengths and of gaps, 0 for the other one
+    """
+
+    descent: Descent
+
+    def __init__(self, problem: Binary, resolved: Resolved) -> None:
+        super().__init__(problem, resolved)
+        by_length = resolved.stop == "eps"
+        self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
+        self.iterations = 0
+        self.outcome: Outcome | None = None
+
+    def advance(self, steps: int) -> int:
+        """Iterate up to ``steps`` times."""
+        self.outcome = None
+        for taken in range(steps):
+            if not self.step():
+                return taken
+        return steps
+
+    def step(self) -> bool:
+        """Do one iteration; return False where the method stops."""
+        raise NotImplementedError
+
     def iterate(self) -> StochasticIterate:
         """Return where the run stands."""
+        raise NotImplementedError
 
-    def table_of(self, which: np.ndarray) -> Table:
-        """Return the rows ``which`` laid out for `sums`."""
-        X: Any = self.problem.X
-        rows = as_rows(X[which], self.dtype)
-        return table(rows, own_terms(self.resolved.kernel, rows))
-
-    def sums(
-        self, sources: Table, which: np.ndarray, weights: np.ndarray, at: Table, first: int, last: int
-    ) -> np.ndarray:
-        """Return sum_j weights[o, j] k(source which[j], x_t) at the rows ``first`` ... ``last`` - 1 of a table.
-
-        ``weights`` are of shape (outputs, j); returns an ndarray of float64, shape (outputs, last - first).
-        """
-        self.kernel_evaluations += len(which) * (last - first)
-        kernel, threads = self.resolved.kernel, self.resolved.threads
-        return sums_of_tables(kernel, sources, which, weights.T, at, first, last, threads).T
-
-    def iterate_of(
-        self, now: Descent, iterations: int, rows: np.ndarray, objective: float, lower_error: float = 0.0
-    ) -> StochasticIterate:
-        """Return the incumbent of a descent on a sample of these rows."""
+    def iterate_of(self, rows: np.ndarray, objective: float, lower_error: float = 0.0) -> StochasticIterate:
+        """Return the incumbent on a sample of these rows."""
+        now = self.descent
         alpha = now.vectors[ALPHA, : len(rows)].copy()
         return StochasticIterate(
-            iterations=iterations,
+            iterations=self.iterations,
             objective=objective,
             gap=objective - now.lower,
             support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self.checked[1] if self.checked is not None and self.checked[0] == iterations else None,
+            outcome=self.outcome,
             rows=rows,
             alpha=alpha,
             u=now.best_dual,
@@ -171,10 +170,8 @@ class StochasticRun(ABC):
 
         Where the numbers at hand cannot tell any smaller gap, or the method is ``exhausted``, the run has stalled.
         """
-        at = self.iterate()
-        outcome = outcome_of(self.problem, self.resolved, at)
-        self.checked = at.iterations, outcome
-        if outcome.within:
+        self.outcome = outcome_of(self.problem, self.resolved, self.iterate())
+        if self.outcome.within:
             return Status.CONVERGED
         self.goal *= 0.5
         return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None

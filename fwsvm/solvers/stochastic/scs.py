@@ -8,18 +8,21 @@ grow have passed tests of earlier steps, but nothing was fitted to them.
 """
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.kernel import own_terms, self_values
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import sums_of_tables
+from fwsvm.kernels.tables import table
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
+from fwsvm.solvers.stochastic.run import DescentRun, StochasticIterate
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -135,7 +138,7 @@ class Scs(NamedTuple):
         return max(self.more, int(np.ceil(self.rate * rows)))
 
 
-class ScsRun(StochasticRun):
+class ScsRun(DescentRun):
     """A `Solver`: one iteration of Algorithm 1 a step."""
 
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
@@ -151,22 +154,21 @@ class ScsRun(StochasticRun):
         if not self.is_next:
             tested = np.random.default_rng((*problem.stream, TESTING)).choice(m, most, replace=False)
             order = np.concatenate([order, tested])
-        self.order, self.table, self.size, self.tested = order, self.table_of(order), 0, slice(0, 0)
-        self.selves = self_values(resolved.kernel, self.table.rows)
+        X: Any = problem.X
+        rows = as_rows(X[order], self.dtype)
+        self.order, self.size, self.tested = order, 0, slice(0, 0)
+        self.table = table(rows, own_terms(resolved.kernel, rows))
+        self.selves = self_values(resolved.kernel, rows)
         self.descent = Descent(self.lam, rule, self.eps)
         self.descent.m1, self.descent.m2 = rule.growing * rule.m1, rule.growing * rule.m2
         self.unit = self.descent.unit
         self.descent.ball = rule.radius * self.unit
-        self.iterations = self.steps = self.failures = 0
+        self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
 
     # ---------------------------------------------------------------- Algorithm 1
 
-    def advance(self, steps: int) -> int:
-        """Take up to ``steps`` iterations."""
-        return repeated(self._iterate, steps)
-
-    def _iterate(self) -> bool:
+    def step(self) -> bool:
         """Do one iteration; return False where the method stops."""
         now, rule = self.descent, self.rule
         self._grow()
@@ -217,7 +219,10 @@ class ScsRun(StochasticRun):
             now.carry(old, self._products)
 
     def _sums_at(self, rows: slice, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return self.sums(self.table, which, weights, self.table, rows.start, rows.stop)
+        """Return sum_j weights[o, j] k(x_which[j], x_t) at some rows t of the table, shape (outputs, t)."""
+        self.kernel_evaluations += len(which) * (rows.stop - rows.start)
+        kernel, table, threads = self.resolved.kernel, self.table, self.resolved.threads
+        return sums_of_tables(kernel, table, which, weights.T, table, rows.start, rows.stop, threads).T
 
     def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_j weights[j] k(x_which[j], .) at the rows of S_k, then at those of T_k."""
@@ -276,7 +281,7 @@ class ScsRun(StochasticRun):
         """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
         now, n = self.descent, self.size
         error = float(now.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
-        return self.iterate_of(now, self.iterations, self.order[:n], self.objective, error)
+        return self.iterate_of(self.order[:n], self.objective, error)
 
     @property
     def counters(self) -> Counters:

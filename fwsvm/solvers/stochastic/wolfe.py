@@ -1,8 +1,6 @@
 """wolfe: the conjugate subgradient method on all rows (004's benchmark; Wolfe 1975)."""
 
-from collections.abc import Callable
 from enum import Enum
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,7 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import Bundle, Descent, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, repeated
+from fwsvm.solvers.stochastic.run import DescentRun, StochasticIterate
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
 
@@ -69,12 +67,12 @@ class Wolfe(NamedTuple):
         return WolfeRun(self, problem, resolved)
 
 
-class WolfeRun(StochasticRun):
+class WolfeRun(DescentRun):
     """A `Solver`: all rows, and the gap recomputed in float64 before it counts."""
 
     def __init__(self, rule: Wolfe, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
-        m, every = self.m, np.arange(self.m)
+        m = self.m
         needed = m * m * np.dtype(self.dtype).itemsize
         if needed > resolved.cache_bytes:
             raise SettingError(
@@ -87,29 +85,27 @@ class WolfeRun(StochasticRun):
                 f"not {rule.path}"
             )
         bundle = Bundle(rule.size, m, rule.path) if rule.keep is Keep.FULL else None
-        self.Q: np.ndarray = np.empty((m, m), self.dtype)
-        rows = as_rows(problem.X, self.dtype)
-        fill = partial(kernel_matrix, resolved.kernel, rows, every, every, self.Q, resolved.threads)
-        self.fill: Callable[[], None] | None = fill  # until it is done
+        self.Q: np.ndarray | None = None
         self.descent = Descent(self.lam, rule, self.eps, bundle)
         self.descent.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
         self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
-        self.iterations = 0
         self.stuck = False
 
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times; first of all compute the matrix, which an interrupt may end."""
-        if self.fill is not None:
-            self.fill()
-            self.fill = None
-        return repeated(self._iterate, steps)
+        if self.Q is None:
+            rows, every = as_rows(self.problem.X, self.dtype), np.arange(self.m)
+            Q: np.ndarray = np.empty((self.m, self.m), self.dtype)
+            kernel_matrix(self.resolved.kernel, rows, every, every, Q, self.resolved.threads)
+            self.Q, self.kernel_evaluations = Q, Q.size
+        return super().advance(steps)
 
     def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         out = np.zeros(self.m)
         add_lines(self.Q, which, weights, out, 0, self.m)
         return out
 
-    def _iterate(self) -> bool:
+    def step(self) -> bool:
         """Do one iteration; return False where the method stops.
 
         The incumbent moves with every t > 0. Where the line search finds none, alpha stays and the next
@@ -138,9 +134,9 @@ class WolfeRun(StochasticRun):
 
     def iterate(self) -> StochasticIterate:
         """Return alpha, and the value and the gap as tracked, over all rows."""
-        return self.iterate_of(self.descent, self.iterations, np.arange(self.m), self.descent.value)
+        return self.iterate_of(np.arange(self.m), self.descent.value)
 
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a step length looked at."""
-        return Counters(self.iterations, self.descent.trials, 0 if self.fill else self.m * self.m)
+        return Counters(self.iterations, self.descent.trials, self.kernel_evaluations)
