@@ -17,7 +17,7 @@ from fwsvm import data, scaling
 from fwsvm._mapped import RowMatrix, in_memory, slices
 from fwsvm.data import formats, labels
 from fwsvm.data.formats import loader_of, svmlight_writer
-from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
+from fwsvm.data.formats.svmlight_parser import MAX_INDEX
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.labels import Labels
 from fwsvm.data.splits import take
@@ -50,7 +50,7 @@ def read_ranges(path: Path) -> scaling.Ranges:
         lower, upper, *numbers = map(float, words)
         places, minima, maxima = np.array(numbers).reshape(-1, 3).T
         fits = (np.diff(places, prepend=0) > 0).all() and (places % 1 == 0).all() and (minima < maxima).all()
-        fits = fits and places.max(initial=1) <= MAX_FEATURES and mark == "x"
+        fits = fits and places.max(initial=1) <= MAX_INDEX and mark == "x"
     except ValueError:
         fits = False
     if not fits:

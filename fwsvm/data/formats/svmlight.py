@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,12 @@ from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_parser import (
+    CODES,
+    ENDS,
+    FIRSTS,
     INDEX_DIGITS,
-    MAX_FEATURES,
-    RowBuffers,
+    MAX_INDEX,
+    UNREAD,
     parse_rows,
 )
 from fwsvm.data.formats.svmlight_writer import write
@@ -31,6 +34,7 @@ from fwsvm.errors import shortened
 __all__ = ["parse", "problems", "read", "write"]
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
+SAYS_ZERO_BASED = b"# Column indices are zero-based"
 HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
 TOKEN = re.compile(rb"[ \t]*([^ #\t-\r]*)")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -40,134 +44,95 @@ Table = tuple[LabelledRows, tuple[str, ...]]
 
 
 class Piece(NamedTuple):
-    """Rows of a file as a `csr_array` has them, as wide as their largest index, and the numbers of their labels."""
+    """Some rows of a file, as a `csr_array` has them."""
 
     data: NDArray[np.float64]
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
-    shape: tuple[int, int]
-    codes: NDArray[np.int32]  # (m,), -1 where rows have no labels
 
 
-class _Reader:
-    """Reads the pieces of a file one after the other.
+def _parse(
+    path: str | Path,
+    stream: IO[bytes],
+    size: int,
+    *,
+    zero_based: bool | None,
+    unlabelled: bool,
+    lines: int = 0,
+    add: Callable[[Piece], None] | None = None,
+) -> Table:
+    """Return the rows of a stream of about ``size`` bytes, which so many ``lines`` precede, or give them to ``add``."""
+    is_seen = zero_based is None
+    rows = width = empty = queries = used = 0
+    labelled = -1 if unlabelled else 1
+    names: dict[str, int] = {}  # labels as they are written, and their numbers
+    codes, ends = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+    room = 0 if add else size // 4 + 1
+    values, indices, lists = np.empty(room), np.empty(room, np.int32), np.empty((4, 0), np.int64)
 
-    Attributes
-    ----------
-    zero_based : bool or None
-        Whether indices start at 0; None until the first piece tells.
-    names : dict of str to int
-        The labels so far, as they are written, and their numbers.
-    labelled : bool or None
-        Whether the rows have labels; None before the first row.
-    rows, width, lines, empty, queries : int
-        Counts of what was read: rows, features, lines, and empty lines and ``qid:`` that were skipped.
-    used : int
-        How many of the entries in the buffers are to be kept.
-    """
-
-    def __init__(
-        self, path: str | Path, *, zero_based: bool | None, unlabelled: bool, lines: int = 0
-    ) -> None:
-        self.path, self.zero_based, self.unlabelled, self.lines = path, zero_based, unlabelled, lines
-        self.names: dict[str, int] = {}
-        self.labelled: bool | None = None
-        self.rows = self.width = self.empty = self.queries = self.used = 0
-        self._is_told = zero_based is not None
-        self._values, self._indices = np.empty(0), np.empty(0, np.int32)
-
-    def pieces(self, stream: IO[bytes]) -> Iterator[Piece]:
-        """Yield each piece of a stream that has rows; it is valid until the next. `FormatError` names the line."""
-        by_row = np.zeros((4, 0), np.int64)
-        for text in lines_of(stream):
-            if self.zero_based is None:
-                self.zero_based = looks_zero_based(text.tobytes())
-            room = self.used + len(text) // 4 + 1
-            if len(self._values) < room:
-                self._resize(2 * room)
-            if by_row.shape[1] < len(text) // 2 + 2:
-                by_row = np.zeros((4, len(text) // 2 + 2), np.int64)
-            values, indices = self._values[self.used :], self._indices[self.used :]
-            rows = RowBuffers._make([*by_row, indices, values, values.view(np.int64)])
-            stopped, m, z, width, unread, empty, queries, lines, classes = parse_rows(
-                text, int(not self.zero_based), self.unlabelled, rows
-            )
-            codes = self._codes(text, rows, m, classes)
-            if stopped >= 0:
-                self._refuse(text, stopped, _entry_fault(text, stopped, zero_based=bool(self.zero_based)))
-            if unread:
-                self._read_values(text, values[:z])
-            self.rows, self.lines, self.width = self.rows + m, self.lines + lines, max(self.width, width)
-            self.empty, self.queries = self.empty + empty, self.queries + queries
-            if m:
-                yield Piece(values[:z], indices[:z], rows.indptr[: m + 1], (m, width), codes)
-
-    def _resize(self, entries: int) -> None:
-        for array in (self._values, self._indices):
-            array.resize(entries, refcheck=False)
-
-    def _refuse(self, text: NDArray[np.uint8], at: int, why: str) -> None:
-        """Raise `FormatError` for the line that holds ``text[at]``."""
-        line = self.lines + text[:at].tobytes().count(b"\n") + 1
-        hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
-        raise FormatError(self.path, line, why + hint)
-
-    def _read_values(self, text: NDArray[np.uint8], values: NDArray[np.float64]) -> None:
-        """Replace each NaN, whose payload is a place in the text, by the double that ``float`` reads there."""
-        bits = values.view(np.int64)
-        for i in np.flatnonzero(np.isnan(values)).tolist():
-            at = int(bits[i] & 0x0007FFFFFFFFFFFF)
-            values[i] = float(word := _token(text, at))
-            if np.isinf(values[i]):
-                self._refuse(text, at, f"value '{_shown(word)}' is too large for a double")
-
-    def _codes(self, text: NDArray[np.uint8], rows: RowBuffers, m: int, classes: int) -> NDArray[np.int32]:
-        """Return the numbers of the rows' names; `FormatError` where a label is none, or only some rows have one."""
-        codes, numbers = rows.codes[:m], []
-        if self.labelled is None and m:
-            self.labelled = bool(codes[0] >= 0)
-        for row in np.flatnonzero((codes >= 0) != self.labelled)[:1]:
-            lacks = (
-                "no label, but rows above have one" if self.labelled else "a label, but rows above have none"
-            )
-            self._refuse(text, int(rows.starts[row]), f"the row has {lacks}")
-        for row in rows.firsts[:classes]:
-            word = _token(text, at := int(rows.starts[row]))
+    def labels_at(places: NDArray[np.int64]) -> Iterator[str]:
+        for at in places.tolist():
+            word = _token(text, at)
             name = word.decode("utf-8", "surrogateescape")
-            if name not in self.names and (wrong := _label_fault(word)):
-                self._refuse(text, at, wrong)
-            numbers.append(self.names.setdefault(name, len(self.names)))
-        return np.array([*numbers, -1], np.int32)[codes]
+            if name not in names and (wrong := _label_fault(word)):
+                _refuse(path, lines, text, at, wrong)
+            yield name
 
-    def notices(self) -> tuple[str, ...]:
-        """Return what the user should know of how the file was read, and of what was ignored."""
-        blank = "empty lines were skipped; a row without a label needs at least one index:value"
-        said = {
-            FOUND_ZERO_BASED: self.zero_based and not self._is_told,
-            f"qid: was ignored in {self.queries} rows": self.queries,
-            f"{self.empty} {blank}": self.empty and not self.labelled,
-        }
-        return tuple(sentence for sentence, is_true in said.items() if is_true)
+    for text, words in lines_of(stream):
+        if len(values) < used + len(text) // 4 + 1:
+            for array in (values, indices):
+                array.resize(2 * (used + len(text) // 4 + 1), refcheck=False)
+        if lists.shape[1] < len(text) // 2 + 2:
+            lists = np.empty((4, len(text) // 2 + 2), np.int64)
+        found = parse_rows(text, words, int(zero_based is False), labelled, used, values, indices, lists)
+        numbers_of = [
+            names.setdefault(name, len(names)) for name in labels_at(lists[FIRSTS, : found.classes])
+        ]
+        if found.stopped >= 0:
+            _refuse(path, lines, text, found.stopped, _fault(text, found.stopped, zero_based))
+        new = slice(used, found.end)
+        if found.unread:
+            places = lists[UNREAD, : found.unread]
+            numbers = np.array([float(_token(text, at)) for at in places.tolist()])
+            values[new][np.isnan(values[new])] = numbers
+            for at in places[np.isinf(numbers)].tolist():
+                _refuse(
+                    path, lines, text, at, f"value '{_shown(_token(text, at))}' is too large for a double"
+                )
+        rows, lines, labelled = rows + found.rows, lines + found.lines, found.labelled
+        width, empty, queries = max(width, found.width), empty + found.empty, queries + found.queries
+        if zero_based is None and found.end > used:
+            zero_based = indices[new].min() == 0 or SAYS_ZERO_BASED in text[:HEAD_BYTES].tobytes()
+            indices[new] -= not zero_based
+            width -= not zero_based
+        codes.append(np.array([*numbers_of, -1], np.int32)[lists[CODES, : found.rows]])
+        if add:
+            add(Piece(values[new], indices[new], lists[ENDS, : found.rows + 1]))
+        else:
+            ends.append(lists[ENDS, 1 : found.rows + 1].copy())
+            used = found.end
+    X = csr_array((rows, width), dtype=np.float64)
+    if not add:
+        for array in (values, indices):
+            array.resize(used, refcheck=False)
+        X = canonical_csr(values, indices, np.concatenate(ends), width)
+    which = np.concatenate(codes)
+    labels = np.full(rows, np.nan) if labelled == 0 else of_names([*names], which)
+    blank = "empty lines were skipped; a row without a label needs at least one index:value"
+    notices = {
+        FOUND_ZERO_BASED: is_seen and zero_based,
+        f"qid: was ignored in {queries} rows": queries,
+        f"{empty} {blank}": empty and labelled != 1,
+    }
+    table = LabelledRows(X, labels, zero_based=bool(zero_based))
+    return table, tuple(sentence for sentence, is_true in notices.items() if is_true)
 
-    def collect(self, stream: IO[bytes], size: int, add: Callable[[Piece], None] | None = None) -> Table:
-        """Return the rows of a stream of about so many bytes, or give them to ``add``."""
-        codes, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-        if add is None:
-            self._values, self._indices = np.empty(size // 4 + 1), np.empty(size // 4 + 1, np.int32)
-        for piece in self.pieces(stream):
-            codes.append(piece.codes)
-            if add:
-                add(piece)
-            else:
-                self.used += len(piece.data)
-                lengths.append(np.diff(piece.indptr))
-        X = csr_array((self.rows, self.width), dtype=np.float64)
-        if add is None:
-            self._resize(self.used)
-            X = canonical_csr(self._values, self._indices, np.cumsum(np.concatenate(lengths)), self.width)
-        found = np.concatenate(codes)
-        labels = of_names([*self.names], found) if self.labelled else np.full(self.rows, np.nan)
-        return LabelledRows(X, labels, zero_based=self.zero_based), self.notices()
+
+def _refuse(path: str | Path, lines: int, text: NDArray[np.uint8], at: int, why: str) -> NoReturn:
+    """Raise `FormatError` for the line that holds ``text[at]``; so many ``lines`` precede the text."""
+    line = lines + text[:at].tobytes().count(b"\n") + 1
+    hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
+    raise FormatError(path, line, why + hint)
 
 
 def read(
@@ -208,9 +173,9 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     with open_text(path := Path(path), member) as stream:
-        reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled)
-        table, notices = reader.collect(stream, path.stat().st_size, add)
-    if not reader.rows:
+        size = path.stat().st_size
+        table, notices = _parse(path, stream, size, zero_based=zero_based, unlabelled=unlabelled, add=add)
+    if not table.rows:
         raise FormatError(path, 1, "the file has no rows")
     return table, notices
 
@@ -219,8 +184,9 @@ def parse(
     path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False, lines: int = 0
 ) -> Table:
     """Return the rows of a part of a file, which so many ``lines`` precede. Errors are those of `read`."""
-    reader = _Reader(path, zero_based=zero_based, unlabelled=unlabelled, lines=lines)
-    return reader.collect(io.BytesIO(text), len(text))
+    return _parse(
+        path, io.BytesIO(text), len(text), zero_based=zero_based, unlabelled=unlabelled, lines=lines
+    )
 
 
 def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[int, str]]:
@@ -230,7 +196,7 @@ def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[in
     """
     found, before = False, 0
     with open_text(path) as stream:
-        for piece in lines_of(stream):
+        for piece, _ in lines_of(stream):
             text = piece.tobytes()
             zero_based = looks_zero_based(text) if zero_based is None else zero_based
             lines = [text]
@@ -252,7 +218,7 @@ def looks_zero_based(head: bytes) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
     text = np.frombuffer(b"\n" + head, np.uint8)  # faster than an expression
     zeros = (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
-    return bool(zeros.any()) or b"# Column indices are zero-based" in head[:HEAD_BYTES]
+    return bool(zeros.any()) or SAYS_ZERO_BASED in head[:HEAD_BYTES]
 
 
 def _token(text: NDArray[np.uint8], at: int) -> bytes:
@@ -282,20 +248,24 @@ def _label_fault(token: bytes) -> str:
     return ""
 
 
-def _entry_fault(text: NDArray[np.uint8], at: int, *, zero_based: bool) -> str:
-    """Return what is wrong with the entry at ``text[at]``."""
+def _fault(text: NDArray[np.uint8], at: int, zero_based: bool | None) -> str:
+    """Return what is wrong with the row or the entry that starts at ``text[at]``."""
     token = _token(text, at)
+    before = text[:at].tobytes().rpartition(b"\n")[2].split()
+    if not before:
+        return "the row has a label, but rows above have none"
     if token.endswith(b":"):  # blanks may follow the colon
         token += _token(text, at + len(token))
+    if zero_based is None:
+        zero_based = looks_zero_based(text.tobytes())
     index, colon, value = token.partition(b":")
-    shown, least, largest = _shown(token), int(not zero_based), MAX_FEATURES - zero_based
+    shown, least = _shown(token), int(not zero_based)
     if not colon:
         return f"'{shown}' is not index:value"
-    if not index.isdigit() or len(index) > INDEX_DIGITS or not least <= int(index) <= largest:
+    if not index.isdigit() or len(index) > INDEX_DIGITS or not least <= int(index) <= MAX_INDEX:
         zero = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
         hint = zero if index == b"0" else ""
-        return f"index of '{shown}' is not a whole number from {least} to {largest}{hint}"
+        return f"index of '{shown}' is not a whole number from {least} to {MAX_INDEX}{hint}"
     if number(value.decode("latin-1")) is None:
         return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
-    before = text[:at].tobytes().rpartition(b"\n")[2].split()
     return f"'{shown}' comes after '{_shown(before[-1])}', but indices must increase"

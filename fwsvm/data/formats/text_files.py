@@ -144,22 +144,22 @@ def refuse_not_text(named: str | Path, head: bytes) -> None:
         raise DataError(f"{named} is {'binary, not text' if head else 'empty'}")
 
 
-def lines_of(stream: IO[bytes]) -> Iterator[NDArray[np.uint8]]:
-    """Yield the lines of a stream, about `PIECE_BYTES` at a time.
+def lines_of(stream: IO[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.uint64]]]:
+    """Yield the lines of a stream, about `PIECE_BYTES` at a time, as their bytes and as words.
 
-    A text is a read-only array of bytes that ends in a newline, and is valid until the next one. Eight bytes after it
-    may be read.
+    Bytes end in a newline, and are valid until the next ones. A word is the eight bytes from a place on.
     """
-    buffer, stop = bytearray(PIECE_BYTES), 0
-    while got := stream.readinto(memoryview(buffer)[stop:-9]):  # type: ignore[attr-defined]
+    buffer, stop, got = bytearray(PIECE_BYTES), 0, 1
+    while got:
+        start = stop
+        got = stream.readinto(memoryview(buffer)[start:-9])  # type: ignore[attr-defined]
         stop += got
-        end = buffer.rfind(b"\n", stop - got, stop) + 1
-        if end:
-            yield np.frombuffer(memoryview(buffer).toreadonly(), np.uint8, end)
+        if not got and stop:  # the last line may lack its end
+            buffer[stop] = ord("\n")
+            stop += 1
+        if end := buffer.rfind(b"\n", start, stop) + 1:
+            yield np.frombuffer(buffer, np.uint8, end), np.ndarray(end, np.uint64, buffer, strides=(1,))
             buffer[: stop - end] = buffer[end:stop]
             stop -= end
         elif stop + 9 == len(buffer):
             buffer = buffer + bytes(len(buffer))
-    if stop:
-        buffer[stop : stop + 1] = b"\n"
-        yield np.frombuffer(buffer, np.uint8, stop + 1)
