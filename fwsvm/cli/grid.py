@@ -16,9 +16,8 @@ from fwsvm.phases import Phase
 from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.experiment import DataSpec, Experiment
+    from fwsvm.experiments.experiment import DataSpec, Experiment, Resources
     from fwsvm.experiments.plan import RowsById
-    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.runner import Executor
     from fwsvm.experiments.samples import DataInfo
 
@@ -101,8 +100,8 @@ def grid(
     from fwsvm.cli._progress import RunsDisplay
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.config_files import config_file
+    from fwsvm.experiments.experiment import Resources
     from fwsvm.experiments.plan import describe, planned_runs
-    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, add_lent, read_rows
 

@@ -16,16 +16,9 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.distributed.cluster import TIMEOUT_SECONDS, Cluster, distributed, errors, patiently
 from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
+from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import (
-    CellReporter,
-    Deliver,
-    Record,
-    Resources,
-    error_record,
-    failure_record,
-    run_cells,
-)
+from fwsvm.experiments.run import CellReporter, Deliver, Record, error_record, failure_record, run_cells
 from fwsvm.files.lock import held_back
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress

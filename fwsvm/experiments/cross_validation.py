@@ -14,10 +14,10 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
-from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Experiment, Resources, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import SELECT, selection_chains
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.run import Resources, TrainingRows, alone, run_cells, run_one
+from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, refuse_few_rows
 from fwsvm.results.writing import csv_fields

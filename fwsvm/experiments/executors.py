@@ -17,16 +17,9 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
+from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import (
-    CellReporter,
-    Deliver,
-    Record,
-    Resources,
-    error_record,
-    failure_record,
-    run_here,
-)
+from fwsvm.experiments.run import CellReporter, Deliver, Record, error_record, failure_record, run_here
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status

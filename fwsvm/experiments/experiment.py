@@ -33,6 +33,16 @@ class DataSpec:
 
 
 @dataclass(frozen=True)
+class Resources:
+    """Threads and memory of a run, and how many runs go on in parallel; None is the machine's default."""
+
+    threads: int | None = None
+    cache_mib: int | None = None
+    parallel_cells: int = 1
+    offline: bool = False
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Settings, and the values of the swept ones, by field name of `Settings`."""
 

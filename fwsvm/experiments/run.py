@@ -20,7 +20,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import record, samples
-from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Resources, ValidationRule
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
 from fwsvm.experiments.probability import train_model
 from fwsvm.experiments.record import UNMEASURED, Row, unmeasured
@@ -48,16 +48,6 @@ Deliver = Callable[["Record"], None]
 Trained: TypeAlias = tuple[Cell, Run, "Row"]
 ALONE: Row = {"parallel_cells": 1, "shared": False}  # columns of a run by itself
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
-
-
-@dataclass(frozen=True)
-class Resources:
-    """Threads and memory of a run, and how many runs go on in parallel; None is the machine's default."""
-
-    threads: int | None = None
-    cache_mib: int | None = None
-    parallel_cells: int = 1
-    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,12 +215,10 @@ def run_cells(
     cells : sequence of Cell
         A chain: in ascending C, in which alone the settings differ.
     resources : Resources
-    watch : callable, optional
-        Receives each cell's progress.
+    watch, on_start : callable
+        Receive each cell's progress, and each cell before it starts.
     dataset : Dataset, optional
         By default it is loaded by name; its fingerprint must be the planned one.
-    on_start : callable
-        Receives each cell before it starts.
 
     Raises
     ------
@@ -289,8 +277,7 @@ def run_cells(
 def _run_cold(rows: LocalRows, cell: Cell, settings: Settings, watch: Watch | None) -> Iterator[Record]:
     """Yield the record of a run that starts by itself."""
     try:
-        resolved = resolve(settings, rows.data.train.X)
-        resolved = replace(resolved, traced=cell.role == FINAL)  # which cuts a run into short pieces
+        resolved = replace(resolve(settings, rows.data.train.X), traced=cell.role == FINAL)
         result, row = run_one(rows, replace(cell, settings=settings), watch, resolved)
     except (Exception, KeyboardInterrupt) as error:
         yield error_record(cell, error, **rows.columns)

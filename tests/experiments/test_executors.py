@@ -16,9 +16,9 @@ from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.experiments import executors, samples
 from fwsvm.experiments.executors import Workers
-from fwsvm.experiments.experiment import DataSpec
+from fwsvm.experiments.experiment import DataSpec, Resources
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.run import Record, Resources, run_cells
+from fwsvm.experiments.run import Record, run_cells
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress

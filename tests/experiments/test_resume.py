@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from fwsvm.cli import main
+from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.run import Record, Resources, run_cells
+from fwsvm.experiments.run import Record, run_cells
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
 from tests.cli.running import differing

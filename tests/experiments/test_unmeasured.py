@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from fwsvm.cli import main
 from fwsvm.errors import UsageError
 from fwsvm.experiments import run
-from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.experiment import Resources, ValidationRule
 from fwsvm.experiments.plan import SELECT
-from fwsvm.experiments.run import Resources, run_cells
+from fwsvm.experiments.run import run_cells
 from fwsvm.problems import machines, model_files
 from fwsvm.solvers import Settings, Status
 from tests.experiments import cells
