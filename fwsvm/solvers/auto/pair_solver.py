@@ -157,7 +157,7 @@ def solve_pairs(some, penalties, numbers, claimed, fill_at, scratch, solutions):
         computed = _fill(some, s, i, j, fill_at, scratch, s.active[:2])
         for k in range(penalties.size):
             _set_penalty(some, s, i, j, penalties[k])
-            R, best = _recompute(some, s, i, j)
+            R, best = _recompute(some, s, i, j) if k == 0 else _settled(s)
             steps, checks, reached = 0, 0, False
             while not reached and steps < most and checks < PAIR_CHECKS:
                 taken, R, best, missed = _steps(s, R, best, some.constant, some.slope, most - steps)
@@ -197,11 +197,12 @@ def _begun(some, i, j, scratch):
 
 @njit(inner=True)
 def _set_penalty(some, s, i, j, penalty):
-    """Set what depends on C."""
+    """Set what depends on C, of q the ridge's part."""
     for c, at in ((i, 0), (j, s.plus)):
         for t in range(at, at + some.counts[c]):
             p = some.starts[c] + t - at
-            s.ridge[t] = 1.0 / (penalty * some.weights[p])
+            before, s.ridge[t] = s.ridge[t], 1.0 / (penalty * some.weights[p])
+            s.q[t] += s.alpha[t] * (s.ridge[t] - before)
             s.diagonal[t] = some.itself[p] + 1.0 + s.ridge[t]
             s.active_diagonal[t] = s.diagonal[t] if s.alpha[t] > 0.0 else -1.0
 
