@@ -1,21 +1,26 @@
 """Weighted sums of kernel values that are not stored: decision values, and gradients recomputed from scratch."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fwsvm import phases
-from fwsvm.kernels.dense_tiles import HEIGHT, add_dense_sums, dense_tiles
+from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_dense_sums, dense_tiles, fill_dense
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import add_sparse_sums
 from fwsvm.kernels.tables import Table, is_dense, table, threads_for
-from fwsvm.numerics.threads import in_shares
+from fwsvm.numerics.threads import blas_on, in_shares
 
 #: Bytes of rows that are packed at a time: they stay in the second-level cache while left-hand blocks pass by.
 PACKED = 1 << 20
+#: Outputs from which sums over dense rows are matrix products. Evidence: predictions for ten C take 0.56 of the time
+#: on letter (250 outputs) and 0.9 on usps (90).
+MANY_OUTPUTS = 64
+PRODUCT_ROWS, PRODUCT_SOURCES = 512, 8 * MOST  # of a matrix of kernel values that is multiplied
 ROUND = 1 << 14  # rows of a thread between two places where an interrupt is heard
 
 #: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
@@ -39,7 +44,8 @@ def weighted_sums(
 
     Returns
     -------
-    ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision.
+    ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values, or of
+    `PRODUCT_SOURCES` for `MANY_OUTPUTS`, in the rows' precision.
     """
     dense = is_dense(sources) and is_dense(rows)
     own = own_terms(kernel, rows)
@@ -79,6 +85,8 @@ def sums_of_tables(
     rows, own, tiles = targets
     dense = len(sources.tiles.numbers) > 0
     piece = max(1, PACKED // (HEIGHT * max(1, rows.features) * own.itemsize)) * HEIGHT
+    many = dense and not len(tiles.numbers) and weights.shape[1] >= MANY_OUTPUTS
+    piece = min(piece, PRODUCT_ROWS) if many else piece
     out, some = (
         np.zeros((weights.shape[1], last - first)),
         (which.astype(np.int32), weights.astype(np.float64)),
@@ -94,14 +102,40 @@ def sums_of_tables(
             for start in range(begin, end, piece):
                 stop = min(start + piece, end)
                 packed = dense_tiles(rows, own, start, stop)
+                if many:
+                    _add_products(kernel, sources.tiles, *some, packed, out[:, start - first : stop - first])
+                    continue
                 add_dense_sums(kernel, sources.tiles, *some, packed, 0, stop - start, out, first - start)
 
     for start in range(first, last, ROUND * threads):
         if start > first:
             phases.inside("kernel values", start / last)
         count = min(ROUND * threads, last - start)
-        in_shares(partial(add, start), count, threads_for(targets, count * len(which), threads), HEIGHT)
+        with blas_on(1) if many else nullcontext():
+            in_shares(partial(add, start), count, threads_for(targets, count * len(which), threads), HEIGHT)
     return out.T
+
+
+def _add_products(
+    kernel: Any,
+    sources: DenseTiles,
+    which: np.ndarray,
+    weights: np.ndarray,
+    tiles: DenseTiles,
+    out: np.ndarray,
+) -> None:
+    """Add sums of kernel values with the rows of some tiles to ``out``, shape (outputs, rows), by matrix products."""
+    ends, lines = (0, len(tiles.own) // HEIGHT), np.arange(PRODUCT_SOURCES)
+    values, weights = (
+        np.empty((PRODUCT_SOURCES, out.shape[1]), tiles.own.dtype),
+        weights.astype(tiles.own.dtype),
+    )
+    for base in range(0, len(which), PRODUCT_SOURCES):
+        some = slice(base, min(base + PRODUCT_SOURCES, len(which)))
+        for at in range(base, some.stop, MOST):
+            wanted = which[at : min(at + MOST, some.stop)]
+            fill_dense(kernel, sources, wanted, tiles, *ends, values, 0, lines[at - base :][: len(wanted)])
+        out += weights[some].T @ values[: some.stop - base]
 
 
 def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:

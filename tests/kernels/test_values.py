@@ -139,6 +139,17 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
     np.testing.assert_array_equal(found[0], weighted_sums(made(name), sources, which, weights, rows, 2))
 
 
+@in_both_precisions
+def test_many_sums_at_once_are_matrix_products(name, dtype):
+    X, Z, rng = data(150, filled=0.6), data(1030, seed=2, filled=0.6), np.random.default_rng(1)
+    which, weights = rng.integers(0, 150, 1100), rng.normal(size=(1100, sums.MANY_OUTPUTS))
+    found = weighted_sums(made(name), as_rows(X, dtype), which, weights, as_rows(Z, dtype), 2)
+    K = naive.gram(name, X[which], Z, **PARAMETERS[name])
+    np.testing.assert_allclose(
+        found, K.T @ weights, rtol=0, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
+    )
+
+
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize(("first", "last"), [(0, 600), (0, 13), (37, 599)])
 def test_sums_at_some_rows_of_a_table_are_those_at_all(dense, first, last):
