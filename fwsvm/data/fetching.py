@@ -134,6 +134,7 @@ class Search:
 
         def downloader(_url: str, output: str, _pooch: object) -> None:
             part = Path(output)
+            part.unlink()  # pooch makes a file that no other user can read
             if "://" in place:
                 _receive(place, part, file.bytes, plain_http=is_safe)
             else:

@@ -58,6 +58,8 @@ def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site:
     path = fetched(entry)
     assert path.read_bytes() == CONTENT
     assert path.is_relative_to(cache)
+    (cache / "other").touch()
+    assert path.stat().st_mode == (cache / "other").stat().st_mode  # users may share a cache
     fetched(entry)
     assert site.requests == ["/tiny"]
     assert sorted(p.name for p in path.parent.iterdir()) == ["tiny", "tiny.lock"]
