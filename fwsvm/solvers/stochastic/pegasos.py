@@ -114,9 +114,8 @@ class PegasosRun(StochasticRun):
         self.own = own_terms(resolved.kernel, self.table)
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int64)
         self.control = np.zeros(1, CONTROL)
-        self.pool = self.block = self.members[
-            :0
-        ]  # rows to visit: those drawn last, and the present block of them
+        # rows to visit: those drawn last, and the present block of them
+        self.pool = self.block = np.empty(0, np.int64)
         self.drawn = self.at = 0  # the next row of the pool, and of the block
         self.mean_loss = 1.0
 
