@@ -3,6 +3,7 @@
 import contextlib
 import math
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -99,20 +100,26 @@ def scale(
 def check(zero_based: bool | None, label: str | None, file: Path) -> None:
     """List every line of FILE that training refuses.
 
-    A table (.csv, .npy) is read, and its first error named.
+    Of a .npy file the first error is named.
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
     from fwsvm.data import formats
     from fwsvm.data.formats import svmlight
+    from fwsvm.data.formats.text_files import FormatError
 
     wrong = 0
+    faults: Iterable[tuple[int, str]] = ()
     if (loader := formats.loader_of(file, label=label))["format"] == "svmlight":
-        for line, reason in svmlight.problems(file, zero_based=zero_based):
-            click.echo(f"line {line}: {reason}")
-            wrong += 1
+        faults = svmlight.problems(file, zero_based=zero_based)
     else:
-        formats.read_path(file, loader)
+        try:
+            formats.read_path(file, loader)
+        except FormatError as error:
+            faults = error.faults
+    for line, reason in faults:
+        click.echo(f"line {line}: {reason}")
+        wrong += 1
     click.echo(f"Found {counted(wrong, 'line')} with error." if wrong else "No error.")
     sys.exit(exit_codes.DATA if wrong else 0)
 

@@ -144,7 +144,7 @@ def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "") ->
     if fraction is not None:
         raise DataError(
             f"{where}the labels are continuous: {len(found)} different numbers in {len(labels)} rows, such as "
-            f"{fraction}; fwsvm does classification, not regression"
+            f"{fraction}; fwsvm does classification, not regression: write classes as whole numbers or names"
         )
 
 

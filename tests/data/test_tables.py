@@ -89,7 +89,11 @@ def test_categories_as_given(read):
     ("content", "options", "why"),
     [
         ("1,2,A\n1,?,B\n", {}, "data:2: column 2: '?' is not a finite number"),
-        ("a,b,y\n1,2,A\n1,,B\n", {"header": True}, "data:3: column 2 (b) is empty; fill it in, or leave out"),
+        (
+            "a,b,y\n1,2,A\n1,,B\n",
+            {"header": True},
+            "data:3: column 2 (b) is empty or missing; fill it in, or leave out",
+        ),
         ("1,2,A\n1,nan,B\n", {}, "data:2: column 2: 'nan' is not a finite number"),
         ("1,2,A\n1,1e999,B\n", {}, "data:2: column 2: '1e999' is not a finite number"),
         (
@@ -97,11 +101,11 @@ def test_categories_as_given(read):
             {"delimiter": ";"},
             "data:2: column 2: '3,5' is not a finite number; write a point in",
         ),
-        ("A,2,3\nA,1\n", {"label": 0}, "data:2: column 3 is empty; fill it in"),
+        ("A,2,3\nA,1\n", {"label": 0}, "data:2: column 3 is empty or missing; fill it in"),
         ("1 2 A\n\n1 2 B 3\n", {"delimiter": " "}, "Expected 3 fields in line 3, saw 4"),
         ("a,b\n1,2,A\n", {"header": True}, "data: Length of header or names does not match length of data"),
         ('1,2,A\n1,2,"B\n', {}, "data: Error tokenizing data. C error: EOF inside string"),
-        ("1,2,A\n1,2,\n", {}, "data:2: column 3 is empty"),
+        ("1,2,A\n1,2,\n", {}, "data:2: column 3 is empty or missing"),
         ("1,2\n", {"label": 5}, "data has no column 5; it has 2 columns, counted from 0"),
         ("1,2\n", {"label": "y"}, "data has no column 'y'; it has 2 columns"),
         ("x,y\n1,2\n", {"label": "z", "header": True}, "data has no column 'z'; it has x, y"),

@@ -174,11 +174,12 @@ def read(
     if is_wrong:
         text = table(**top, dtype=str, encoding_errors="replace", skip_blank_lines=False)  # a row a line
         faults = wrong(text)[(text != "").any(axis=1)]
-        row = int(faults.any(axis=1).idxmax())
-        at = int(faults.loc[row].idxmax())
-        named = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if header else "")
-        why = _reason(text.loc[row, at].strip(), is_symbol=at in symbols)
-        raise FormatError(path, row + 1 + header, named + why)
+        found = []
+        for row, at in faults[faults.any(axis=1)].idxmax(axis=1).items():
+            named = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if header else "")
+            why = _reason(text.loc[row, at].strip(), is_symbol=at in symbols)
+            found.append((row + 1 + header, named + why))
+        raise FormatError(path, *found[0], *found[1:])
     if not (m := len(frame)):
         raise DataError(f"{path} has no rows")
     X: Any = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
@@ -224,7 +225,7 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
 def _reason(word: str, *, is_symbol: bool) -> str:
     """Return what is wrong with a field, and what to do."""
     if not word:
-        return " is empty; fill it in, or leave out the row or the column"
+        return " is empty or missing; fill it in, or leave out the row or the column"
     if is_symbol:
         return f": unknown value {shortened(word, 40)!r}"
     is_comma = "," in word and _is_number(word)

@@ -58,12 +58,13 @@ NOT_TEXT = {
 
 
 class FormatError(DataError):
-    """A line that breaks the format of its file."""
+    """A line that breaks the format of its file; ``faults`` are it and further ones, as (line, why)."""
 
-    def __init__(self, path: str | Path, line: int, why: str) -> None:
+    def __init__(self, path: str | Path, line: int, why: str, *further: tuple[int, str]) -> None:
         super().__init__(f"{path}:{line}: {why}")
         self.line = line
         self.why = why
+        self.faults = [(line, why), *further]
 
 
 class _LimitedStream(io.RawIOBase):
