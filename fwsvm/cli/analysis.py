@@ -237,6 +237,8 @@ def plot(
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.reading import refuse_reference
 
+    for kind in kinds:
+        entry_of(figures.KINDS, "figure", kind)
     folder = out or (results[0] / "figures" if results[0].is_dir() else Path("figures"))
     if out is None:
         refuse_reference(folder)
