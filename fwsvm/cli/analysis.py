@@ -240,13 +240,13 @@ def plot(
     for kind in kinds:
         entry_of(figures.KINDS, "figure", kind)
     folder = out or (results[0] / "figures" if results[0].is_dir() else Path("figures"))
-    if out is None:
-        refuse_reference(folder)
     runs = read_runs(results, where, mixed_load=mixed_load)
     cells = cells_of_runs(runs)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     source = figures.FigureData(cells, runs, measures, axis, window)
     drawings = figures.draw(source, kinds)
+    if out is None:
+        refuse_reference(folder)
     several = runs.loc[(runs["role"] == "final") & (runs["subproblems"] > 1), "dataset"].unique()
     if len(several) and "convergence" in (kinds or ["convergence"]):
         tell(
