@@ -23,25 +23,6 @@ from fwsvm.scaling import Ranges
 from fwsvm.solvers.fit import refuse_out_of_range
 
 
-class Facts(NamedTuple):
-    """What is to be known of a partition.
-
-    Attributes
-    ----------
-    sha256 : str, of its bytes
-    features : int, the largest index
-    names : list of str, its labels as text, in order of first appearance
-    codes : ndarray of int, shape (rows,), places in ``names``
-    notices : tuple of str
-    """
-
-    sha256: str
-    features: int
-    names: list[str]
-    codes: np.ndarray
-    notices: tuple[str, ...]
-
-
 class Moments(NamedTuple):
     """What rows come to: their number, and for each feature sum and extremes, zeros included, of shape (1, n).
 
@@ -55,12 +36,9 @@ class Moments(NamedTuple):
     apart: float
 
 
-def facts(part: PartitionRows) -> Facts:
-    """Return what is to be known of a partition."""
-    distinct, firsts, codes = np.unique(part.table.labels, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    names = [labels.label_text(label) for label in distinct[order].tolist()]
-    return Facts(part.sha256, part.table.X.shape[1], names, np.argsort(order)[codes], part.notices)
+def facts(part: PartitionRows) -> tuple[str, int, labels.Labels, tuple[str, ...]]:
+    """Return the digest of a partition, its features, its labels, and its notices."""
+    return part.sha256, part.table.X.shape[1], part.table.labels, part.notices
 
 
 def checked_rows(part: PartitionRows, partition: Partition, sha256: str, features: int) -> Rows:

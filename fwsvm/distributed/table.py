@@ -4,7 +4,7 @@ The coordinator has numbers of each row (class, weight, gradient), and the rows 
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, read
 from fwsvm.distributed import block
 from fwsvm.distributed.cluster import Cluster, received
-from fwsvm.errors import DataError
 from fwsvm.kernels.rows import Rows, no_rows, some_rows, stacked_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.problems.machines import KernelModel
@@ -43,19 +42,24 @@ class RemoteTable:
     Raises
     ------
     DataError
-        The rows have one class only, or one each, or a partition cannot be read.
+        As `fwsvm.data.labels.require_two`, or a partition cannot be read.
     """
 
     def __init__(self, cluster: Cluster, partitions: list[Partition], *, scale: str = "none") -> None:
         self.cluster = cluster
         parts = cluster.each(read, partitions)
-        found: list[block.Facts] = cluster.gather(cluster.each(block.facts, parts))
-        self.digests, widths, names, codes, notices = zip(*found, strict=True)
-        self.notices = tuple(dict.fromkeys(chain(*notices)))
-        self.features, self.starts = max(widths), np.cumsum([0, *map(len, codes)])
-        self.classes = _classes(dict.fromkeys(chain(*names)), self.starts[-1], partitions)
-        places = [np.array([*map(self.classes.index, some)], np.int32) for some in names]
-        self.codes = np.concatenate([place[some] for place, some in zip(places, codes, strict=True)])
+        self.digests, widths, found, notices = zip(
+            *cluster.gather(cluster.each(block.facts, parts)), strict=True
+        )
+        self.notices, self.features = tuple(dict.fromkeys(chain(*notices))), max(widths)
+        self.starts = np.cumsum([0, *map(len, found)])
+        if len({some.dtype.kind for some in found}) > 1:  # numbers and text
+            found = tuple(np.array([*map(labels.label_text, some.tolist())]) for some in found)
+        every, first = np.concatenate(found), Path(partitions[0].path)
+        name = str(first if first == Path(partitions[-1].path) else first.parent)
+        labels.require_two(every, name)
+        self.classes = labels.classes(every, name)
+        self.codes = labels.encode(every, self.classes)
         self.blocks = cluster.each(block.checked_rows, parts, partitions, list(self.digests), self.features)
         self.ranges: Ranges | None = None
         if scale != "none":
@@ -72,18 +76,6 @@ class RemoteTable:
         return stacked_rows(
             self.cluster.gather(self.cluster.each(some_rows, self.blocks, self.split(numbers)))
         )
-
-
-def _classes(names: dict[str, None], rows: int, partitions: Sequence[Partition]) -> tuple[str, ...]:
-    """Return the classes in their order; `DataError`, which names the file or folder, for fewer than two."""
-    first, last = Path(partitions[0].path), Path(partitions[-1].path)
-    name = str(first if first == last else first.parent)
-    if len(names) < 2:
-        raise DataError(f"{name}: all rows have the same label; two classes are needed")
-    classes = labels.classes(np.array([*names]))
-    if len(classes) == rows:
-        labels.refuse_regression(np.array(classes), classes, name)
-    return classes
 
 
 class ClusterSource(RowSource):
