@@ -161,14 +161,14 @@ def outside(scaled: RowMatrix, ranges: Ranges, what: str = "rows") -> tuple[int,
 
     The sentence calls the rows ``what`` and names the farthest value; it is empty where no row is far outside.
     """
-    rows, farthest, interval = 0, (0.0, 0, 0.0), ranges.upper - ranges.lower
+    rows, farthest, interval = 0, (FAR, 0, 0.0), ranges.upper - ranges.lower
     for some in blocks(scaled):
         part = coo_array(scaled[some])  # zero is in every interval
         beyond = np.maximum(ranges.lower - part.data, part.data - ranges.upper) / interval
         if (far := beyond > FAR).any():
             rows += len(np.unique(part.coords[0][far]))
             at = beyond.argmax()
-            farthest = max(farthest, (float(beyond[at]), int(part.coords[1][at]), float(part.data[at])))
+            farthest = max(farthest, (beyond[at], part.coords[1][at], part.data[at]))
     if not rows:
         return 0, ""
     widths, feature, value = farthest

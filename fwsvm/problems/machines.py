@@ -95,8 +95,7 @@ class KernelModel:
             if not all_finite(X):
                 raise UsageError(NOT_FINITE)
             return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
-        one = self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None]
-        return _decisions(*one, X, threads)[0].T
+        return decisions_together([self], [np.arange(len(self.coefficients))], X, threads)[0]
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
@@ -104,45 +103,11 @@ class KernelModel:
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the class numbers that decision values (t, pairs) stand for."""
-        firsts, seconds = np.triu_indices(len(self.classes), 1)
+        # sums of ones are exact
         wins, losses = np.eye(len(self.classes), dtype=np.float32)[
-            [firsts, seconds]
-        ]  # sums of ones are exact
+            np.array(np.triu_indices(len(self.classes), 1))
+        ]
         return ((decision > 0).astype(np.float32) @ (wins - losses) + losses.sum(axis=0)).argmax(axis=1)
-
-
-def _decisions(
-    kernel: Any,
-    support: RowMatrix,
-    counts: np.ndarray,
-    coefficients: np.ndarray,
-    biases: np.ndarray,
-    X: RowMatrix,
-    threads: int,
-    *,
-    single: bool = False,
-) -> np.ndarray:
-    """Return decision values of machines that share support vectors, shape (machines, pairs, t).
-
-    Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
-    K - 1), biases (machines, pairs). With ``single`` kernel values are float32.
-    """
-    vectors, ends, K = as_rows(support), np.concatenate([[0], np.cumsum(counts)]), len(counts)
-    decisions = np.repeat(biases[:, :, None], X.shape[0], axis=2)  # what is added to a pair lies together
-    pairs = list(combinations(range(K), 2))
-    for some, given in _finite_blocks(X, support.shape[1]):
-        sources, rows = narrowed(vectors, as_rows(given))
-        if single:
-            sources, rows = in_precision(sources, np.float32), in_precision(rows, np.float32)
-        phases.inside("rows", some.start / X.shape[0])
-        for c in range(K):
-            mine = [p for p, pair in enumerate(pairs) if c in pair]
-            of_class, which = some_rows(sources, np.arange(ends[c], ends[c + 1])), np.arange(counts[c])
-            weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), len(biases) * (K - 1))
-            sums = np.ascontiguousarray(weighted_sums(kernel, of_class, which, weights, rows, threads).T)
-            for pair, added in zip(mine, sums.reshape(len(biases), K - 1, -1).swapaxes(0, 1), strict=True):
-                decisions[:, pair, some] += added
-    return decisions
 
 
 def refuse_other_width(X: RowMatrix, features: int) -> None:
@@ -175,20 +140,33 @@ def decisions_together(
     """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
 
     ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
-    same for all, and kernel values float32 with ``single``.
+    same for all, and kernel values float32 with ``single``. A support vector is in the K - 1 pairs of its class only.
     """
-    classes = np.concatenate([np.repeat(np.arange(len(each.counts)), each.counts) for each in machines])
+    first, K, count = machines[0], len(machines[0].counts), len(machines)
+    classes = np.concatenate([np.repeat(np.arange(K), each.counts) for each in machines])
     _, firsts, places = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
     order = np.argsort(classes[firsts], kind="stable")
-    support = stacked([machine.support for machine in machines])[firsts[order]]
-    first, place = machines[0], np.argsort(order)[places]
-    coefficients = np.zeros((len(order), len(machines), first.coefficients.shape[1]))
-    of_machine = np.repeat(np.arange(len(machines)), [len(mine) for mine in numbers])
-    coefficients[place, of_machine] = np.concatenate([machine.coefficients for machine in machines])
-    counts = np.bincount(classes[firsts], minlength=len(first.counts))
-    biases = np.stack([machine.biases for machine in machines])
-    found = _decisions(first.kernel, support, counts, coefficients, biases, X, threads, single=single)
-    return [each.T for each in found]
+    coefficients = np.zeros((len(order), count, K - 1))
+    of_machine = np.repeat(np.arange(count), [len(mine) for mine in numbers])
+    coefficients[np.argsort(order)[places], of_machine] = np.concatenate(
+        [each.coefficients for each in machines]
+    )
+    support, classes = stacked([each.support for each in machines])[firsts[order]], classes[firsts[order]]
+    pairs = list(combinations(range(K), 2))
+    found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)
+    for some, given in _finite_blocks(X, first.features):
+        dtype = np.float32 if single else np.float64
+        sources, rows = (in_precision(each, dtype) for each in narrowed(as_rows(support), as_rows(given)))
+        phases.inside("rows", some.start / X.shape[0])
+        for c in range(K):
+            which = np.flatnonzero(classes == c)
+            weights = coefficients[which].reshape(len(which), count * (K - 1))
+            sums = weighted_sums(
+                first.kernel, some_rows(sources, which), np.arange(len(which)), weights, rows, threads
+            )
+            mine = [p for p, pair in enumerate(pairs) if c in pair]
+            found[mine, :, some] += np.ascontiguousarray(sums.T).reshape(count, K - 1, -1).swapaxes(0, 1)
+    return list(found.transpose(1, 2, 0))
 
 
 @dataclass(frozen=True)
@@ -291,12 +269,11 @@ def with_absent_classes(
         every[present] = own
         weights, biases = every[:, :-1].copy(), every[:, -1].copy()
         return replace(model, classes=tuple(classes), weights=weights, biases=biases, bias_feature=constant)
-    counts, coefficients = np.zeros(K, dtype=np.int64), np.zeros((len(model.coefficients), K - 1))
+    others = np.array([np.delete(present, c) for c in range(k)])
+    columns = np.repeat(others - (others > present[:, None]), model.counts, axis=0)
+    counts, coefficients = np.zeros(K, dtype=np.int64), np.zeros((len(columns), K - 1))
     counts[present] = model.counts
-    of_rows = np.repeat(np.arange(k), model.counts)
-    for c, old in enumerate(present):
-        others = np.delete(present, c)
-        coefficients[np.ix_(of_rows == c, others - (others > old))] = model.coefficients[of_rows == c]
+    np.put_along_axis(coefficients, columns, model.coefficients, axis=1)
     has_rows = np.isin(np.arange(K), present)
     i, j = np.triu_indices(K, 1)
     biases = has_rows[i].astype(np.float64) - has_rows[j]
@@ -372,9 +349,9 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     if n == features:
         return X, 0
     if isinstance(X, csr_array):
-        resized = X.copy()
-        resized.resize(X.shape[0], features)
-        return resized, int(X.count_nonzero() - resized.count_nonzero())
+        kept = X.copy()
+        kept.resize(X.shape[0], features)
+        return kept, int(X.count_nonzero() - kept.count_nonzero())
     if n < features:
         return np.pad(X, ((0, 0), (0, features - n))), 0
     ignored = sum(int(np.count_nonzero(X[some, features:])) for some in blocks(X))

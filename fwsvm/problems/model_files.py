@@ -40,6 +40,7 @@ SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
 LOGISTIC = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
 SOLVER_TYPES = {*SOLVERS.values(), CRAMMER_SINGER, *LOGISTIC, "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC"}
+SCALING = "interval", "features", "minimum", "maximum"
 KEYWORDS = {"svm_type", "kernel_type", "total_sv", "rho", "nr_sv", *SIGMOIDS, *SHARED}
 KEYWORDS |= {"nr_class", "label", "solver_type", "nr_feature", "bias"}
 
@@ -81,11 +82,8 @@ def label_codes(classes: tuple[str, ...]) -> list[int]:
 
 
 def _line(*words: Any) -> str:
-    return f"{' '.join(map(str, words))}\n"
-
-
-def _numbers(values: np.ndarray) -> Iterator[str]:
-    return map(shortest, values.tolist())
+    """Return a line of words and numbers, of which floats read back as the same doubles."""
+    return f"{' '.join(shortest(word) if isinstance(word, float) else str(word) for word in words)}\n"
 
 
 def _libsvm_kernel(kernel: Any) -> Any:
@@ -98,43 +96,42 @@ def _kernel_lines(model: KernelModel) -> Iterator[str]:
     """Yield the lines of a kernel model; our bias is LIBSVM's -rho."""
     kernel = _libsvm_kernel(model.kernel)
     family, codes = family_of(kernel), label_codes(model.classes)
-    yield _line("svm_type", "c_svc") + _line("kernel_type", family.libsvm or family.name)
-    for parameter in family.parameters:
-        if parameter in SHARED:
-            yield _line(parameter, shortest(getattr(kernel, parameter)))
-    yield _line("nr_class", len(codes)) + _line("total_sv", model.support.shape[0])
-    yield _line("rho", *_numbers(-model.biases))
+    header: dict[str, list[Any]] = {"svm_type": ["c_svc"], "kernel_type": [family.libsvm or family.name]}
+    header |= {name: [getattr(kernel, name)] for name in family.parameters if name in SHARED}
+    header |= {
+        "nr_class": [len(codes)],
+        "total_sv": [len(model.coefficients)],
+        "rho": (-model.biases).tolist(),
+    }
     if model.sigmoids is not None:
-        for keyword, values in zip(SIGMOIDS, model.sigmoids, strict=True):
-            yield _line(keyword, *_numbers(values))
-    yield _line("label", *codes) + _line("nr_sv", *model.counts.tolist()) + "SV\n"
+        header |= zip(SIGMOIDS, model.sigmoids.tolist(), strict=True)
+    header |= {"label": codes, "nr_sv": model.counts.tolist(), "SV": []}
+    yield from (_line(keyword, *words) for keyword, words in header.items())
     first = 0 if isinstance(kernel, Precomputed) or model.zero_based else 1
     vectors = csr_array(model.support)
     vectors.sort_indices()
-    for row, (start, end) in enumerate(pairwise(vectors.indptr.tolist())):
+    for coefficients, (start, end) in zip(model.coefficients, pairwise(vectors.indptr), strict=True):
         entries = zip(vectors.indices[start:end].tolist(), vectors.data[start:end].tolist(), strict=True)
         words = [f"{column + first}:{shortest(value)}" for column, value in entries if value]
-        yield _line(*_numbers(model.coefficients[row]), *words, "")
+        yield _line(*coefficients.tolist(), *words, "")
 
 
 def _linear_lines(model: LinearModel) -> Iterator[str]:
     """Yield the lines of a linear model; the fact ``loss`` names the solver, which prediction does not use."""
-    codes = label_codes(model.classes)
+    codes, constant = label_codes(model.classes), model.bias_feature
     yield _line("solver_type", SOLVERS.get(str(model.facts.get("loss")), SOLVERS["hinge"]))
     yield _line("nr_class", len(codes)) + _line("label", *codes) + _line("nr_feature", model.features)
-    yield _line("bias", shortest(model.bias_feature) if model.bias_feature > 0 else -1) + "w\n"
-    for weights in model.weights.T:
-        yield _line(*_numbers(weights), "")
-    if model.bias_feature > 0:
-        yield _line(*_numbers(model.biases), "")
+    yield _line("bias", constant if constant > 0 else -1) + "w\n"
+    for weights in [*model.weights.T, model.biases][: None if constant > 0 else -1]:
+        yield _line(*weights.tolist(), "")
 
 
 def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
     """Yield the lines of facts; numbers that are not finite become null."""
     needed: dict[str, Any] = {"classes": model.classes}
     if isinstance(model, KernelModel):
-        family, needed["features"] = family_of(model.kernel), model.features
-        needed["kernel"] = family.name
+        family = family_of(model.kernel)
+        needed |= {"features": model.features, "kernel": family.name}
         needed["svm_predict"] = bool(family_of(_libsvm_kernel(model.kernel)).libsvm)
         if family.own:
             needed["kernel_parameters"] = {name: getattr(model.kernel, name) for name in family.own}
@@ -142,9 +139,8 @@ def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
         values = labels.astype(str) if labels.dtype.kind == "M" else labels
         needed["labels"] = {"dtype": "T" if labels.dtype.kind == "T" else labels.dtype.str, "values": values}
     if model.ranges is not None:
-        names = "interval", "features", "minimum", "maximum"
         features, minimum, maximum, *interval = model.ranges
-        needed["scaling"] = dict(zip(names, (interval, features + 1, minimum, maximum), strict=True))
+        needed["scaling"] = dict(zip(SCALING, (interval, features + 1, minimum, maximum), strict=True))
     if model.feature_names:
         needed["feature_names"] = model.feature_names
     if model.zero_based is not None:
@@ -164,10 +160,9 @@ def is_model_file(path: str | Path) -> bool:
     """Return whether there is a file that begins as models do."""
     try:
         with Path(path).open("rb") as stream:
-            first = stream.read(64).split()[:1]
+            return stream.read(8) in (b"svm_type", b"solver_t")
     except (OSError, ValueError):  # the name of a data set may be no name of a file
         return False
-    return bool(first) and first[0].decode("ascii", "replace") in KEYWORDS
 
 
 def read(path: str | Path) -> KernelModel | LinearModel:
@@ -221,6 +216,10 @@ class _File:
             raise ValueError(f"{keyword} must have {count} values in the header, not {len(words)}")
         return [parse(word) for word in words]
 
+    def value(self, keyword: str, parse: Callable[[str], Any] = str) -> Any:
+        """Return the one value of a keyword."""
+        return self.values(keyword, 1, parse)[0]
+
     def body(self, count: int, what: str) -> Iterator[list[str]]:
         """Yield the words of the next lines, so many."""
         for row in range(count):
@@ -240,13 +239,11 @@ class _File:
 
 
 def _kernel_model(file: _File) -> KernelModel:
-    (svm_type,), (kernel_type,) = file.values("svm_type"), file.values("kernel_type")
-    if svm_type not in SVM_TYPES:
+    if (svm_type := file.value("svm_type")) not in SVM_TYPES:
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
-    (K,), (count,) = file.values("nr_class", 1, int), file.values("total_sv", 1, int)
+    K, count = file.value("nr_class", int), file.value("total_sv", int)
     codes, pairs = file.values("label", K, int), K * (K - 1) // 2
-    biases = -np.array(file.values("rho", pairs, float))
-    counts = np.array(file.values("nr_sv", K, int), dtype=np.int64)
+    biases, counts = -np.array(file.values("rho", pairs, float)), np.array(file.values("nr_sv", K, int))
     if (counts < 0).any() or counts.sum() != count:
         raise ValueError(f"nr_sv must be {K} counts that add up to total_sv, {count}")
     sigmoids = None
@@ -254,14 +251,15 @@ def _kernel_model(file: _File) -> KernelModel:
         sigmoids = np.array([file.values(keyword, pairs, float) for keyword in SIGMOIDS])
     coefficients, values, indices, ends = _vectors(file, count, K - 1)
     facts = file.facts()
-    kernel, zero_based = _kernel(file, kernel_type, facts), facts.get("zero_based")
+    kernel, known = _kernel(file, facts), _known(facts, codes)
+    last = indices
     if isinstance(kernel, Precomputed):  # a support vector is 0:i, the number of a row
-        features = facts.get("features", int(values.max(initial=0)) + 1)
+        last = values
     else:
-        if zero_based is None and (indices == 0).any():  # all indices count alike
-            zero_based = True
-        indices = indices - (0 if zero_based else 1)
-        features = facts.get("features", int(indices.max(initial=-1)) + 1)
+        if known["zero_based"] is None and (indices == 0).any():  # all indices count alike
+            known["zero_based"] = True
+        indices -= 0 if known["zero_based"] else 1
+    features = facts.get("features", int(last.max(initial=-1)) + 1)
     support = csr_array((values, indices, ends), shape=(count, features))
     support.check_format()
     return KernelModel(
@@ -271,7 +269,7 @@ def _kernel_model(file: _File) -> KernelModel:
         coefficients=coefficients,
         biases=biases,
         sigmoids=sigmoids,
-        **_known(facts, codes) | {"zero_based": zero_based},
+        **known,
     )
 
 
@@ -293,32 +291,34 @@ def _vectors(file: _File, count: int, width: int) -> tuple[np.ndarray, np.ndarra
     return table, np.array(values), np.array(indices, dtype=np.int64), np.array(ends)
 
 
-def _kernel(file: _File, kernel_type: str, facts: dict[str, Any]) -> Any:
+def _kernel(file: _File, facts: dict[str, Any]) -> Any:
     """Return the kernel of the facts, else the one that LIBSVM calls so, with the parameters of the header."""
-    named = {family.libsvm: family for family in KERNELS.values() if family.libsvm}
+    kernel_type, named = file.value("kernel_type"), {family.libsvm: family for family in KERNELS.values()}
     family = KERNELS.get(facts.get("kernel", ""), named.get(kernel_type))
     if family is None:
         raise ValueError(f"kernel_type is {shown(kernel_type)}, a kernel that fwsvm does not have")
     kinds, given = types_of(family.make), family.own_values(facts.get("kernel_parameters", {}))
     for parameter in family.parameters:
         if parameter in SHARED:
-            (given[parameter],) = file.values(parameter, 1, int if kinds[parameter] is int else float)
+            given[parameter] = file.value(parameter, int if kinds[parameter] is int else float)
     return family.checked(**given)
 
 
 def _linear_model(file: _File) -> LinearModel:
-    (solver,) = file.values("solver_type")
-    if solver not in SOLVER_TYPES:
+    if (solver := file.value("solver_type")) not in SOLVER_TYPES:
         raise ValueError(f"solver_type is {shown(solver)}, not a classifier that fwsvm can predict with")
-    (K,), (features,) = file.values("nr_class", 1, int), file.values("nr_feature", 1, int)
-    codes, (constant,) = file.values("label", K, int), file.values("bias", 1, float)
-    outputs = K if K > 2 or solver == CRAMMER_SINGER else 1
-    count, values = features + (constant >= 0), array("d")
-    for words in file.body(count, "lines of weights"):
+    K, features, constant = (
+        file.value("nr_class", int),
+        file.value("nr_feature", int),
+        file.value("bias", float),
+    )
+    codes, outputs = file.values("label", K, int), K if K > 2 or solver == CRAMMER_SINGER else 1
+    lines = []
+    for words in file.body(features + (constant >= 0), "lines of weights"):
         if len(words) != outputs:
             raise ValueError(f"a line must have {outputs} weights here, not {len(words)}")
-        values.extend(map(float, words))
-    weights = np.array(values).reshape(count, outputs)
+        lines.append(np.array(words, np.float64))
+    weights = np.array(lines).reshape(-1, outputs)
     if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
         weights = (weights[:, :1] - weights[:, 1:]) / 2.0
     return LinearModel(
@@ -334,12 +334,11 @@ def _known(facts: dict[str, Any], codes: Sequence[int]) -> dict[str, Any]:
     classes = tuple(facts.get("classes", map(str, codes)))
     if len(codes) < 2 or len(set(classes)) != len(codes):
         raise ValueError("the model has fewer than two labels, or one twice")
-    found: dict[str, Any] = {"classes": classes, "facts": facts.get("facts", {})}
+    found = {"classes": classes, "facts": facts.get("facts", {}), "zero_based": facts.get("zero_based")}
     found["feature_names"] = tuple(facts.get("feature_names", ()))
-    found["zero_based"] = facts.get("zero_based")
-    if "labels" in facts:
-        found["labels"] = np.array(facts["labels"]["values"], np.dtype(facts["labels"]["dtype"]))
+    if labels := facts.get("labels"):
+        found["labels"] = np.array(labels["values"], np.dtype(labels["dtype"]))
     if scaling := facts.get("scaling"):
-        places, minimum, maximum = (np.array(scaling[name]) for name in ("features", "minimum", "maximum"))
-        found["ranges"] = Ranges(places.astype(np.int64) - 1, minimum, maximum, *scaling["interval"])
+        interval, features, minimum, maximum = (np.array(scaling[name]) for name in SCALING)
+        found["ranges"] = Ranges(features.astype(np.int64) - 1, minimum, maximum, *interval.tolist())
     return found

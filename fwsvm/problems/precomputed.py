@@ -72,13 +72,13 @@ def given_by(X: RowMatrix, penalties: np.ndarray | None) -> tuple[sparse.csr_arr
     require(5 * 8 * m * max(X.shape), what, "take fewer rows (fwsvm subset)")
     table = X.toarray() if isinstance(X, sparse.csr_array) else X
     numbers = table[:, 0].astype(np.int64)
-    wrong = (numbers != table[:, 0]) | (numbers < 1) | (numbers >= X.shape[1])
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        begins = f"0:{table[row, 0]:g} as its number" if table[row, 0] else "no number 0:i, or 0:0"
+    wrong = np.flatnonzero((numbers != table[:, 0]) | (numbers < 1) | (numbers >= X.shape[1]))
+    if len(wrong):
+        number = table[wrong[0], 0]
+        begins = f"0:{number:g} as its number" if number else "no number 0:i, or 0:0"
         raise DataError(
-            f"row {row + 1} has {begins}, but a row of a precomputed kernel begins with 0:i, its number among the 1 to "
-            f"{X.shape[1] - 1} rows whose kernel values follow as 1:K(x,x_1) 2:K(x,x_2) ..."
+            f"row {wrong[0] + 1} has {begins}, but a row of a precomputed kernel begins with 0:i, its number among the "
+            f"1 to {X.shape[1] - 1} rows whose kernel values follow as 1:K(x,x_1) 2:K(x,x_2) ..."
         )
     values = np.ascontiguousarray(table[:, numbers])
     _refuse_unsymmetric(values, numbers)
@@ -91,9 +91,8 @@ def _refuse_unsymmetric(values: np.ndarray, numbers: np.ndarray) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding, and make it equal to it."""
     widths = np.sqrt(np.abs(np.diagonal(values)))
     # as large as the entry, or as the diagonal lets one be whose products cancel
-    beyond = np.abs(values - values.T) - UNEQUAL * np.maximum(np.abs(values), np.outer(widths, widths))
-    if beyond.max() > 0.0:
-        i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
+    tolerated = UNEQUAL * np.maximum(np.abs(values), np.outer(widths, widths))
+    for i, j in np.argwhere(np.abs(values - values.T) > tolerated)[:1]:
         raise DataError(
             f"the kernel matrix is not symmetric: row {i + 1} has the value {numbers[j]}:{values[i, j]:.9g}, but row "
             f"{j + 1} has {numbers[i]}:{values[j, i]:.9g}"
@@ -106,9 +105,8 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     diagonal = np.diagonal(values)
     # the factor's error at an entry goes with the diagonal values of its row and column
     slack = FACTOR_ROUNDING * len(values) * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
-    ridge = np.zeros_like(slack) if penalties is None else 1.0 / penalties
     try:
-        np.linalg.cholesky(values + np.diag(ridge + slack))
+        np.linalg.cholesky(values + np.diag(slack + (0.0 if penalties is None else 1.0 / penalties)))
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(values)[0])
         remedy = f"add {-least:.3g} to its diagonal"
@@ -129,15 +127,15 @@ def refuse_other_rows(X: RowMatrix, last: int = 0, training_rows: int | None = N
         A row without its number 0:i, or values with fewer rows than ``last`` or, where it is known how many rows
         trained the model, with more.
     """
+    used = X.shape[1] - 1
     if isinstance(X, sparse.csr_array):  # whose reader keeps the zero of 0:0
-        begins = np.zeros(X.shape[0], bool)
-        begins[np.searchsorted(X.indptr, np.flatnonzero(X.indices == 0), "right") - 1] = True
-        if not begins.all():
+        used = int(X.indices.max(initial=0))
+        numbered = np.searchsorted(X.indptr, np.flatnonzero(X.indices == 0), "right")
+        if len(missing := np.setdiff1d(np.arange(1, X.shape[0] + 1), numbered)):
             raise DataError(
-                f"row {int(begins.argmin()) + 1} has no number 0:i, but rows for a precomputed kernel are kernel "
-                "values with the training rows, as 0:i 1:K(x,x_1) 2:K(x,x_2) ..."
+                f"row {missing[0]} has no number 0:i, but rows for a precomputed kernel are kernel values with the "
+                "training rows, as 0:i 1:K(x,x_1) 2:K(x,x_2) ..."
             )
-    used = X.shape[1] - 1 if isinstance(X, np.ndarray) else int(X.indices.max(initial=0))
     if training_rows is not None and used > training_rows:
         raise DataError(
             f"the rows have kernel values with {used} rows, but the model was trained on {training_rows}: give those "

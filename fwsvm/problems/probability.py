@@ -27,30 +27,25 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
 
     P, N = float(positive.sum()), float((~positive).sum())
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
-    A, B = 0.0, float(np.log((N + 1.0) / (P + 1.0)))
-    loss = _cross_entropy(decision * A + B, target)
+    design = np.column_stack([decision, np.ones_like(decision)])
+    at = np.array([0.0, np.log((N + 1.0) / (P + 1.0))])
+    loss = _cross_entropy(design @ at, target)
     for _ in range(NEWTON_STEPS):
-        p = expit(-(decision * A + B))
-        curvature, slope = p * (1.0 - p), target - p
-        h11, h22 = float(np.sum(decision**2 * curvature)) + RIDGE, float(np.sum(curvature)) + RIDGE
-        h21 = float(np.sum(decision * curvature))
-        g1, g2 = float(np.sum(decision * slope)), float(np.sum(slope))
-        if max(abs(g1), abs(g2)) < SMALL_GRADIENT:
+        p = expit(-design @ at)
+        gradient = (target - p) @ design
+        if np.abs(gradient).max() < SMALL_GRADIENT:
             break
-        determinant = h11 * h22 - h21 * h21
-        if not determinant > 0.0:  # decision values are all alike, and B alone counts
-            break
-        dA, dB = -(h22 * g1 - h21 * g2) / determinant, -(h11 * g2 - h21 * g1) / determinant
-        along, step = g1 * dA + g2 * dB, 1.0
-        while step >= SHORTEST_STEP:
-            there = _cross_entropy(decision * (A + step * dA) + (B + step * dB), target)
-            if there < loss + 1e-4 * step * along:
-                A, B, loss = A + step * dA, B + step * dB, there
-                break
+        # of decision values that are all alike B alone counts, and the system may be singular
+        change = np.linalg.lstsq((p * (1.0 - p) * design.T) @ design + RIDGE * np.eye(2), -gradient)[0]
+        step = 1.0
+        while (there := _cross_entropy(design @ (at + step * change), target)) >= loss + (
+            1e-4 * step * gradient @ change
+        ):
             step /= 2.0
-        else:
-            break
-    return A, B
+            if step < SHORTEST_STEP:
+                return float(at[0]), float(at[1])
+        at, loss = at + step * change, there
+    return float(at[0]), float(at[1])
 
 
 def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndarray:
