@@ -8,11 +8,11 @@ import numpy as np
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.tables import Table, fill_lines, is_dense, table
+from fwsvm.kernels.tables import Table, fill, is_dense, table
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
 FEWEST = 16  # columns that are cached even where the budget holds fewer
-TRIES = 8  # draws of a column of no priority before any is taken
+TRIES = 8  # columns that are drawn for each that is evicted, those of no priority first
 
 
 class ColumnCache(NamedTuple):
@@ -71,19 +71,17 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
 def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int) -> np.ndarray:
     """Return a slot for each wanted column: a free one, else by evicting a column drawn at random.
 
-    Columns of rows with ``priority`` zero are evicted first. Random replacement degrades gradually: with room for nine
-    tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a cyclic scan.
+    Of the columns drawn, those of rows with ``priority`` zero are evicted first. Random replacement degrades gradually:
+    with room for nine tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a
+    cyclic scan.
     """
     row_of, used = columns.row_of, int(columns.counts[USED])
-    slots, free = len(row_of), min(len(wanted), len(row_of) - used)
-    lines = np.arange(used, used + len(wanted))
-    for c in range(free, len(wanted)):
-        slot, tries = int(columns.random.integers(slots)), 0
-        while (tries < TRIES and priority[row_of[slot]] != 0.0) or row_of[slot] == keep or slot in lines[:c]:
-            tries += 1
-            slot = int(columns.random.integers(slots)) if tries <= TRIES else (slot + 1) % slots
-        columns.slot_of[row_of[slot]] = -1
-        lines[c] = slot
+    free, lines = min(len(wanted), len(row_of) - used), np.arange(used, used + len(wanted))
+    if missing := len(wanted) - free:
+        drawn = columns.random.choice(len(row_of), min(len(row_of), TRIES * missing + 1), replace=False)
+        drawn = drawn[(row_of[drawn] != keep) & (drawn < used)]
+        victims = drawn[np.argsort(priority[row_of[drawn]] != 0.0, kind="stable")[:missing]]
+        columns.slot_of[row_of[victims]], lines[free:] = -1, victims
     row_of[lines], columns.slot_of[wanted] = wanted, lines
     columns.counts[:] += len(wanted) * len(columns.slot_of), 1, free
     return lines
@@ -95,7 +93,7 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
     lines, every = _claim_slots(columns, wanted, priority, keep), columns.table
-    fill_lines(columns.kernel, every, wanted, every, columns.cached, lines, columns.threads)
+    fill(columns.kernel, every, wanted, every, columns.cached, lines, columns.threads)
     columns.cached[lines, wanted] = columns.itself[wanted]
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, muladd, store, takes_two_registers
+from fwsvm.numerics.simd import broadcast, load, maximum, minimum, muladd, store, takes_two_registers
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
 MOST = 64  # rows of the left-hand block
-_PLACES = HEIGHT * np.arange(MOST)  # of their values with a tile
+_EVERY = np.arange(MOST)  # their numbers
 
 
 class DenseTiles(NamedTuple):
@@ -36,26 +36,21 @@ class DenseTiles(NamedTuple):
     features: int
 
 
-def empty_dense_tiles(capacity: int, features: int, dtype: type | np.dtype) -> DenseTiles:
-    """Return tiles for ``capacity`` rows, all zero; the system provides memory pages as rows are packed."""
-    count = -(-capacity // HEIGHT)
-    return DenseTiles(np.zeros(count * features * HEIGHT, dtype), np.zeros(count * HEIGHT, dtype), features)
-
-
 def dense_tiles(rows: Rows, own: np.ndarray, first: int = 0, last: int | None = None) -> DenseTiles:
     """Return the rows first ... last - 1, by default all, packed in tiles."""
     last = rows.height if last is None else last
-    tiles = empty_dense_tiles(last - first, rows.features, rows.values.dtype)
-    tiles.own[: last - first] = own[first:last]
-    pack_range(rows, first, last, first, tiles.numbers)
-    return tiles
+    count = -(-(last - first) // HEIGHT) * HEIGHT
+    numbers, padded = np.zeros(count * rows.features, rows.values.dtype), np.zeros(count, rows.values.dtype)
+    padded[: last - first] = own[first:last]
+    _pack_rows(rows, first, last, numbers)
+    return DenseTiles(numbers, padded, rows.features)
 
 
 @njit
-def pack_range(rows, first, last, start, numbers):
-    """Pack the rows first ... last - 1 into tiles whose first row is ``start``."""
+def _pack_rows(rows, first, last, numbers):
+    """Pack the rows first ... last - 1 into tiles."""
     for t in range(first, last):
-        base = (t - start) // HEIGHT * rows.features * HEIGHT + (t - start) % HEIGHT
+        base = (t - first) // HEIGHT * rows.features * HEIGHT + (t - first) % HEIGHT
         for p in range(rows.starts[t], rows.starts[t + 1]):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 
@@ -80,9 +75,12 @@ def _write(kernel, low, high, own_low, own_high, own, out, at):
 
 
 @njit(each_step=True, forceinline=True)
-def _meet(kernel, tiles, tile, left, own_left, count, out, places, shift):
-    """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[places[c] + shift]`` on."""
-    n, numbers, zero = tiles.features, tiles.numbers, broadcast(out.dtype.type(0))
+def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
+    """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[lines[c] * width + shift]`` on.
+
+    Rows after the last of ``lines`` are equal to it.
+    """
+    last, n, numbers, zero = lines.size - 1, tiles.features, tiles.numbers, broadcast(out.dtype.type(0))
     own = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
     for c in range(0, count, GROUP):
         # unsigned indices: numba does not test them for being negative
@@ -101,18 +99,24 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, places, shift):
                 low = _add_feature(kernel, low, load(numbers, x), left, z)
                 high = _add_feature(kernel, high, load(numbers, x + np.uint64(8)), left, z)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-        _write(kernel, low[0], high[0], *own, own_left[c], out, places[c] + shift)
-        _write(kernel, low[1], high[1], *own, own_left[c + 1], out, places[c + 1] + shift)
-        _write(kernel, low[2], high[2], *own, own_left[c + 2], out, places[c + 2] + shift)
-        _write(kernel, low[3], high[3], *own, own_left[c + 3], out, places[c + 3] + shift)
+        _write(kernel, low[0], high[0], *own, own_left[c], out, lines[minimum(c, last)] * width + shift)
+        _write(
+            kernel, low[1], high[1], *own, own_left[c + 1], out, lines[minimum(c + 1, last)] * width + shift
+        )
+        _write(
+            kernel, low[2], high[2], *own, own_left[c + 2], out, lines[minimum(c + 2, last)] * width + shift
+        )
+        _write(
+            kernel, low[3], high[3], *own, own_left[c + 3], out, lines[minimum(c + 3, last)] * width + shift
+        )
 
 
 @njit(inner=True)
 def _pack(sources, wanted, left, own_left):
-    """Pack rows into the left-hand block, and their own terms; return how many, padded with the first row to fours."""
+    """Pack rows into the left-hand block, and their own terms; return how many, padded with the last row to fours."""
     n, count = sources.features, (wanted.size + GROUP - 1) // GROUP * GROUP
     for c in range(count):
-        t = wanted[c if c < wanted.size else 0]
+        t = wanted[minimum(c, wanted.size - 1)]
         source, to = t // HEIGHT * n * HEIGHT + t % HEIGHT, c // GROUP * n * GROUP + c % GROUP
         for f in range(n):
             left[to + f * GROUP] = sources.numbers[source + f * HEIGHT]
@@ -126,24 +130,18 @@ def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
 
     At most 64 rows are wanted, of ``sources``, which are tiles, too. Returns the number of tiles.
     """
-    m, flat, dtype, places = out.shape[1], out.reshape(-1), out.dtype, np.empty((2, MOST), np.int64)
-    left, own_left, spare = (
-        np.empty(MOST * tiles.features, dtype),
-        np.empty(MOST, dtype),
-        np.empty(MOST * HEIGHT, dtype),
-    )
-    count = _pack(sources, wanted, left, own_left)
-    for c in range(count):
-        places[0, c], places[1, c] = lines[c if c < wanted.size else 0] * m, c * HEIGHT
+    m, flat, dtype = out.shape[1], out.reshape(-1), out.dtype
+    left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
+    spare, count = np.empty(MOST * HEIGHT, dtype), _pack(sources, wanted, left, own_left)
     for tile in range(first, last):
         column = tile * HEIGHT - start
         full = column + HEIGHT <= m
-        at = (flat, places[0], column) if full else (spare, places[1], 0)
+        at = (flat, lines, m, column) if full else (spare, _EVERY, HEIGHT, 0)
         _meet(kernel, tiles, tile, left, own_left, count, *at)  # called once: its code is long
         if not full:
             for c in range(wanted.size):
                 for r in range(m - column):
-                    flat[places[0, c] + column + r] = spare[c * HEIGHT + r]
+                    flat[lines[c] * m + column + r] = spare[c * HEIGHT + r]
     return last - first
 
 
@@ -154,24 +152,16 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
     Sums of 64 values are kept in the precision of the rows, sums of these in float64.
     """
     dtype = tiles.own.dtype
-    left, own_left, values = (
-        np.empty(MOST * tiles.features, dtype),
-        np.empty(MOST, dtype),
-        np.empty(MOST * HEIGHT, dtype),
-    )
-    part, totals, zero = (
-        np.empty((out.shape[0], MOST), dtype),
-        np.empty(HEIGHT, dtype),
-        broadcast(dtype.type(0)),
-    )
+    left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
+    values, totals, zero = np.empty(MOST * HEIGHT, dtype), np.empty(HEIGHT, dtype), broadcast(dtype.type(0))
+    part = np.empty((out.shape[0], MOST), dtype)
     for at in range(0, which.size, MOST):
-        wanted = which[at : at + MOST]
-        count = _pack(sources, wanted, left, own_left)
+        count = _pack(sources, which[at : at + MOST], left, own_left)
         for o in range(out.shape[0]):
             for c in range(MOST):
-                part[o, c] = weights[at + c, o] if c < wanted.size else 0.0
+                part[o, c] = weights[at + c, o] if at + c < which.size else 0.0
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, tile, left, own_left, count, values, _PLACES, 0)
+            _meet(kernel, tiles, tile, left, own_left, count, values, _EVERY, HEIGHT, 0)
             row = tile * HEIGHT
             for o in range(out.shape[0]):
                 a = b = c = d = zero  # four sums: each addition waits for the one before
@@ -181,5 +171,5 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
                     c, d = muladd(load(values, x + 16), two, c), muladd(load(values, x + 24), two, d)
                 store(totals, 0, a + c)
                 store(totals, 8, b + d)
-                for r in range(max(first, row), min(last, row + HEIGHT)):
+                for r in range(maximum(first, row), minimum(last, row + HEIGHT)):
                     out[o, r - start] += totals[r - row]

@@ -4,7 +4,7 @@
 exponent: for gamma |x|^2 of 1e15 it makes any number of 0 to 1 of k(x, x). A certificate of such values would prove
 nothing. Differences have no such error. They need all numbers of a row, as dense tiles have them, and take up to twice
 as long there (`OfDistance`), and longer for rows that store few. Where products are used, their error counts in the
-certificate (`fwsvm.kernels.sums.value_rounding`).
+certificate (`fwsvm.kernels.source.RowSource.diagonal`).
 """
 
 from typing import Any, NamedTuple
@@ -36,29 +36,17 @@ def _value(of, total, own_x, own_z):
     return value(of.kernel, own_x, total, own_z)
 
 
-def value_error(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> float:
-    """Return by how much the distance's rounding may change kernel values from two sets of own terms, float64 and >= 0.
+def value_error(kernel: Any, *own: np.ndarray, dtype: type = np.float64) -> float:
+    """Return by how much the distance's rounding in a precision may change kernel values of rows with these own terms.
 
-    It is 0 for kernels that are not functions of a distance; `single_error` is that of single precision.
-    Own terms and product are each rounded by half a unit in the last place of the largest own term, the product, which
-    is taken twice, by a whole one: about 1.3 units together, of which two are counted.
+    It is 0 for kernels that are not functions of a distance. Own terms and product are each rounded by half a unit in
+    the last place of the largest own term, the product, which is taken twice, by a whole one: about 1.3 units together,
+    of which two are counted.
     """
-    if own.dtype != np.float64:
-        return 0.0
-    return _error(
-        kernel, max(own.max(initial=0.0), 0.0 if own_too is own else own_too.max(initial=0.0)), np.float64
-    )
-
-
-def single_error(kernel: Any, own: np.ndarray) -> float:
-    """Return by how much distances in single precision may change kernel values of rows with these own terms."""
-    return _error(kernel, own.max(initial=0.0), np.float32)
-
-
-def _error(kernel: Any, largest: float, dtype: type) -> float:
     if apart.dispatch(type(kernel)) is apart.dispatch(object):
         return 0.0
-    return 1.0 - float(value(kernel, 0.0, 2.0 * float(np.finfo(dtype).eps) * largest, 0.0))
+    largest = max(terms.max(initial=0.0) for terms in own)
+    return 1.0 - float(value(kernel, 0.0, 2.0 * float(np.finfo(dtype).eps) * float(largest), 0.0))
 
 
 def cancels(error: float, *, dense: bool) -> bool:

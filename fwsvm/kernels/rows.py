@@ -4,7 +4,6 @@ Kernel values of sparse rows come from `fwsvm.kernels.sparse_tiles`; rows with f
 same bits, `fwsvm.kernels.dense_tiles`.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,22 +108,6 @@ def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:
 def in_precision(rows: Rows, dtype: type) -> Rows:
     """Return the same rows with values of another precision; columns and starts are shared."""
     return rows._replace(values=rows.values.astype(dtype, copy=False))
-
-
-def no_rows(features: int, dtype: type = np.float64) -> Rows:
-    """Return a table without rows."""
-    return Rows(np.zeros(0, dtype), np.zeros(0, np.int32), np.zeros(1, np.int64), features)
-
-
-def stacked_rows(parts: Sequence[Rows]) -> Rows:
-    """Return tables of rows one below the other."""
-    ends = np.cumsum([0, *(rows.starts[-1] for rows in parts)])
-    starts = [rows.starts[:-1] + end for rows, end in zip(parts, ends, strict=False)]
-    return parts[0]._replace(
-        values=np.concatenate([rows.values for rows in parts]),
-        columns=np.concatenate([rows.columns for rows in parts]),
-        starts=np.concatenate([*starts, ends[-1:]]),
-    )
 
 
 def some_rows(rows: Rows, which: np.ndarray) -> Rows:

@@ -89,7 +89,7 @@ class RowSource:
             own, values[some] = own_terms_and_values(kernel, rows)
             largest, features = max(largest, own.max(initial=0.0)), max(features, most_stored(rows))
             dense &= is_dense(rows)
-        error = value_error(kernel, np.array([largest]), np.array([largest]))
+        error = value_error(kernel, np.array([largest]))
         if cancels(error, dense=dense):  # differences are taken, far away in those blocks that ask for them
             error = TOLERATED_SPARSE if self.is_far else 0.0
         return Diagonal(values, rounding_of_sums(kernel, features, error))

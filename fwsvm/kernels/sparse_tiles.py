@@ -127,11 +127,10 @@ def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, fir
     """Add sum_j weights[j, o] k(sources[which[j]], row t) to ``out[o, t - start]`` for first <= t < last."""
     values, part = np.empty(WIDE, own.dtype), np.zeros((out.shape[0], WIDE))
     for at in range(0, which.size, WIDE):
-        wanted = which[at : at + WIDE]
-        table, line_of, own_block = _left_block(sources, own_sources, wanted, WIDE)
+        table, line_of, own_block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
         for o in range(out.shape[0]):
             for c in range(WIDE):
-                part[o, c] = weights[at + c, o] if c < wanted.size else 0.0
+                part[o, c] = weights[at + c, o] if at + c < which.size else 0.0
         for t in range(first, last):
             _wide_row(kernel, table, line_of, own_block, rows, t, own[t], values, 0)
             for o in range(out.shape[0]):

@@ -12,7 +12,7 @@ from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import add_sparse_sums
-from fwsvm.kernels.tables import Table, is_dense, table, threads_for
+from fwsvm.kernels.tables import Table, is_dense, table
 from fwsvm.numerics.threads import blas_on, in_shares
 
 #: Bytes of rows that are packed at a time: they stay in the second-level cache while left-hand blocks pass by.
@@ -50,25 +50,17 @@ def weighted_sums(
     dense = is_dense(sources) and is_dense(rows)
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
-    if cancels(value_error(kernel, own, own_sources), dense=dense):
-        kernel, own, own_sources, dense = (
+    if own.dtype == np.float64 and cancels(value_error(kernel, own, own_sources), dense=dense):
+        kernel, dense, own, own_sources = (
             OfDistance(kernel),
+            True,
             np.zeros_like(own),
             np.zeros_like(own_sources),
-            True,
         )
     if dense:
         sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
-    return sums_of_tables(
-        kernel,
-        table(sources, own_sources, dense=dense),
-        which,
-        weights,
-        table(rows, own, dense=False),
-        0,
-        rows.height,
-        threads,
-    )
+    tables = table(sources, own_sources, dense=dense), which, weights, table(rows, own, dense=False)
+    return sums_of_tables(kernel, *tables, 0, rows.height, threads)
 
 
 def sums_of_tables(
@@ -82,8 +74,7 @@ def sums_of_tables(
     threads: int,
 ) -> np.ndarray:
     """Do `weighted_sums` for the targets first ... last - 1; beside sources that are tiles they are packed."""
-    rows, own, tiles = targets
-    dense = len(sources.tiles.numbers) > 0
+    (rows, own, tiles), dense = targets, len(sources.tiles.numbers) > 0
     piece = max(1, PACKED // (HEIGHT * max(1, rows.features) * own.itemsize)) * HEIGHT
     many = dense and not len(tiles.numbers) and weights.shape[1] >= MANY_OUTPUTS
     piece = min(piece, PRODUCT_ROWS) if many else piece
@@ -112,7 +103,7 @@ def sums_of_tables(
             phases.inside("kernel values", start / last)
         count = min(ROUND * threads, last - start)
         with blas_on(1) if many else nullcontext():
-            in_shares(partial(add, start), count, threads_for(targets, count * len(which), threads), HEIGHT)
+            in_shares(partial(add, start), count, targets.threads(count * len(which), threads), HEIGHT)
     return out.T
 
 
@@ -138,21 +129,9 @@ def _add_products(
         out += weights[some].T @ values[: some.stop - base]
 
 
-def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:
-    """Return what the kernel values in `weighted_sums` of rows and sources, or of rows alone, may be off by.
-
-    In parts of sqrt(k(x, x) k(z, z)), for float64.
-    """
-    own = own_terms(kernel, rows)
-    error = value_error(kernel, own, own if sources is None else own_terms(kernel, sources))
-    dense = is_dense(rows) and (sources is None or is_dense(sources))
-    features = most_stored(rows) if sources is None else max(most_stored(rows), most_stored(sources))
-    return rounding_of_sums(kernel, features, 0.0 if cancels(error, dense=dense) else error)
-
-
 def product_rounding(kernel: Any, rows: Rows, own: np.ndarray) -> float:
-    """Return what kernel values from products and the own terms of rows, (m,), may be off by, as `value_rounding`."""
-    return rounding_of_sums(kernel, most_stored(rows), value_error(kernel, own, own))
+    """Return what kernel values from products and the own terms of rows, (m,), may be off by (`rounding_of_sums`)."""
+    return rounding_of_sums(kernel, most_stored(rows), value_error(kernel, own))
 
 
 def rounding_of_sums(kernel: Any, features: int, error: float) -> float:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, dense_tiles, empty_dense_tiles, fill_dense
+from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, dense_tiles, fill_dense
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, fill_sparse
@@ -28,18 +28,18 @@ class Table(NamedTuple):
     own: np.ndarray
     tiles: DenseTiles
 
-    @property
-    def products(self) -> float:
-        """What a kernel value with a row costs, in multiplications."""
+    def threads(self, values: int, threads: int) -> int:
+        """Return ``threads`` where so many kernel values with the rows are work for several, else 1."""
         packed = len(self.tiles.numbers) > 0
-        return 8.0 + (self.rows.features if packed else self.rows.values.size / max(1, self.rows.height))
+        each = 8.0 + (self.rows.features if packed else self.rows.values.size / max(1, self.rows.height))
+        return threads if values * each > PRODUCTS_PER_THREAD else 1
 
 
 def table(rows: Rows, own: np.ndarray, *, dense: bool | None = None) -> Table:
     """Return the table of rows with these own terms; ``dense`` is by default what `is_dense` says."""
     if is_dense(rows) if dense is None else dense:
         return Table(rows, own, dense_tiles(rows, own))
-    return Table(rows, own, empty_dense_tiles(0, rows.features, rows.values.dtype))
+    return Table(rows, own, DenseTiles(own[:0], own[:0], rows.features))
 
 
 def fill(
@@ -49,47 +49,25 @@ def fill(
     targets: Table,
     out: np.ndarray,
     lines: np.ndarray,
+    threads: int = 1,
     first: int = 0,
     last: int | None = None,
-    start: int = 0,
 ) -> None:
-    """Write k(source wanted[c], target r) to ``out[lines[c], r - start]`` for the targets r of first ... last - 1.
+    """Write k(source wanted[c], target r) to ``out[lines[c], r - first]`` for the targets r of first ... last - 1.
 
     At most 64 rows are wanted (int32); of dense rows ``first`` is a multiple of `HEIGHT`.
     """
-    last = targets.rows.height if last is None else last
-    if targets.tiles.numbers.size:
-        ends = first // HEIGHT, -(-last // HEIGHT)
-        fill_dense(kernel, sources.tiles, wanted, targets.tiles, *ends, out, start, lines)
-    else:
-        rows, own, *_ = sources
-        which = np.arange(first, last, dtype=np.int32)
-        fill_sparse(kernel, rows, own, wanted, targets.rows, targets.own, which, out, first - start, lines)
+    (rows, own, tiles), size = targets, (targets.rows.height if last is None else last) - first
 
+    def share(begin: int, end: int) -> None:
+        if len(tiles.numbers):
+            ends = (first + begin) // HEIGHT, -(-(first + end) // HEIGHT)
+            fill_dense(kernel, sources.tiles, wanted, tiles, *ends, out, first, lines)
+        else:
+            which = np.arange(first + begin, first + end, dtype=np.int32)
+            fill_sparse(kernel, sources.rows, sources.own, wanted, rows, own, which, out, begin, lines)
 
-def fill_lines(
-    kernel: Any,
-    sources: Table,
-    wanted: np.ndarray,
-    targets: Table,
-    out: np.ndarray,
-    lines: np.ndarray,
-    threads: int,
-    start: int = 0,
-) -> None:
-    """Do `fill` for all targets from ``start`` on, on several threads where that is faster."""
-    size = targets.rows.height - start
-    in_shares(
-        lambda first, last: fill(kernel, sources, wanted, targets, out, lines, start + first, start + last),
-        size,
-        threads_for(targets, size * len(wanted), threads),
-        HEIGHT,
-    )
-
-
-def threads_for(targets: Table, values: int, threads: int) -> int:
-    """Return ``threads`` where so many kernel values with the targets are work for several, else 1."""
-    return threads if values * targets.products > PRODUCTS_PER_THREAD else 1
+    in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)
 
 
 def kernel_matrix(
@@ -99,15 +77,15 @@ def kernel_matrix(
     own, dense = own_terms(kernel, rows), is_dense(rows)
     sources, targets = (table(some_rows(rows, which), own[which], dense=dense) for which in (first, second))
     for wanted in _blocks(sources):
-        fill_lines(kernel, sources, wanted, targets, out, wanted.astype(np.int64), threads)
+        fill(kernel, sources, wanted, targets, out, wanted.astype(np.int64), threads)
 
 
 def symmetric_matrix(kernel: Any, rows: Table, threads: int) -> np.ndarray:
     """Return the kernel matrix of rows, of which one half is computed."""
     out = np.empty((rows.rows.height,) * 2)
     for wanted in _blocks(rows):
-        first, after = wanted[0], wanted[-1] + 1
-        fill_lines(kernel, rows, wanted, rows, out, wanted.astype(np.int64), threads, first)
+        first, after = int(wanted[0]), int(wanted[-1]) + 1
+        fill(kernel, rows, wanted, rows, out, wanted.astype(np.int64), threads, first)
         out[after:, first:after] = out[first:after, after:].T
     return out
 

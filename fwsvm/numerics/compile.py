@@ -145,11 +145,6 @@ class Compiled:
                 compiled._cache = _Cache(self.py_func)  # noqa: SLF001  (what `cache=True` does, with our own)
         return compiled
 
-    @property
-    def _numba_type_(self) -> Any:
-        """The type by which numba knows the function."""
-        return self._dispatcher._numba_type_
-
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dispatcher, name)
 

@@ -62,11 +62,15 @@ def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: in
 
 
 @functools.cache
-def _blas(_with_scipy: bool) -> list[Any]:
-    """Return threadpoolctl's handles on the BLAS libraries that this process has loaded: numpy's, and maybe scipy's."""
+def _controllers(_with_scipy: bool) -> list[Any]:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _blas() -> list[Any]:
+    """Return threadpoolctl's handles on the BLAS libraries that this process has loaded: numpy's, and maybe scipy's."""
+    return _controllers("scipy.linalg" in sys.modules)
 
 
 @functools.cache
@@ -75,10 +79,10 @@ def scipy_linalg() -> Any:
 
     It is loaded where it is needed: that takes a quarter as long as numba.
     """
-    now = [library.num_threads for library in _blas("scipy.linalg" in sys.modules)]
+    now = [library.num_threads for library in _blas()]
     from scipy import linalg
 
-    for library in _blas(True):
+    for library in _blas():
         library.set_num_threads(min(now, default=1))
     return linalg
 
@@ -101,13 +105,13 @@ def blas_on(threads: int) -> Iterator[None]:
         yield
         return
     try:
-        before = {library.filepath: library.num_threads for library in _blas("scipy.linalg" in sys.modules)}
+        before = {library.filepath: library.num_threads for library in _blas()}
         try:
-            for library in _blas("scipy.linalg" in sys.modules):
+            for library in _blas():
                 library.set_num_threads(threads)
             yield
         finally:
-            for library in _blas("scipy.linalg" in sys.modules):  # scipy's may have come
+            for library in _blas():  # scipy's may have come
                 library.set_num_threads(before.get(library.filepath, max(before.values(), default=threads)))
     finally:
         _LIMITING.release()

@@ -286,13 +286,6 @@ MATTERS = 1e-9  # rounding of P in parts of it, above which w may be lengthened
 LONGER, MOST_LONGER = 4.0, 1e-3  # by how much, in units of a margin's rounding, and up to which rounding
 
 
-class Multiple(NamedTuple):
-    """theta, and by how much P(theta w) is below P(w)."""
-
-    theta: float
-    decrease: float
-
-
 @njit(forceinline=True)
 def _loss(point, lack):
     """Return what a row costs that lacks so much to its margin."""
@@ -314,18 +307,18 @@ def _slope(points, margins, square, theta):
 
 @njit
 def best_multiple(points, margins, square, wanted):
-    """Return the `Multiple` for margins y_i <w, x_i>, shape (m,), and |w|^2; (1, 0) where none is better.
+    """Return the best theta, by margins y_i <w, x_i> (m,) and |w|^2, and by how much P(theta w) is below P(w).
 
-    Or where none takes off as much as ``wanted``, which tangents of P show early; with 0 theta is as exact as P feels
-    it. A margin above 1 may be given too small, but above 1: what a multiple is said to take off is then no more than
-    it does.
+    (1, 0) where none is better, or none takes off as much as ``wanted``, which tangents of P show early; with 0 theta
+    is as exact as P feels it. A margin above 1 may be given too small, but above 1: what a multiple is said to take off
+    is then no more than it does.
     """
     at_one = _slope(points, margins, square, 1.0)
     least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)
     slope = np.inf if at_one < 0.0 else at_one  # at most, where known
     for _ in range(HALVINGS if wanted > 0.0 else MOST_HALVINGS):
         if max(-at_one * (most - 1.0), at_one * (1.0 - least)) < wanted:
-            return Multiple(1.0, 0.0)
+            return 1.0, 0.0
         if wanted == 0.0 and slope * (most - least) <= NEAR * 0.5 * most * most * square:
             break
         middle = 0.5 * (least + most)
@@ -334,17 +327,10 @@ def best_multiple(points, margins, square, wanted):
             least = middle
         else:
             most, slope = middle, at_middle
-    decrease = _decrease(points, margins, square, most)
-    return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
-
-
-@njit
-def _decrease(points, margins, square, theta):
-    """Return by how much P(theta w) is below P(w)."""
-    decrease = 0.5 * (1.0 - theta * theta) * square
+    decrease = 0.5 * (1.0 - most * most) * square
     for i in range(len(points)):
-        decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - theta * margins[i])
-    return decrease
+        decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - most * margins[i])
+    return (most, decrease) if decrease > 0.0 else (1.0, 0.0)
 
 
 def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:

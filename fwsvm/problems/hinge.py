@@ -18,9 +18,9 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import value_rounding, weighted_sums
+from fwsvm.kernels.source import RowSource
+from fwsvm.kernels.sums import weighted_sums
 
 #: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
 EXACT_ROWS = 20_000
@@ -109,26 +109,20 @@ def certificate(
         multiple of either counts.
     """
     everyone, m = as_rows(X), len(w)
-    few = as_rows(X[rows])
     clipped = np.clip(w[rows] * alpha * (lam * m), 0.0, 1.0)
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
-    values = weighted_sums(kernel, few, np.arange(len(rows)), sources, everyone, threads)
+    values = weighted_sums(kernel, everyone, rows, sources, everyone, threads)
     if not np.isfinite(values).all():  # coefficients of 1e300, say
         return HingeCertificate(np.inf, 0.0, np.inf)
-    margins = w * values[:, 0]
-    primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
+    losses = np.maximum(0.0, 1.0 - w * values[:, 0])
+    primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(losses.mean())
     # a sum of terms c_j k_ij, each off by c_j sqrt(k_ii k_jj) times `off`, independently of the others
-    off, itself = value_rounding(kernel, everyone, few), self_values(kernel, everyone)
+    itself, off = RowSource(everyone).diagonal(kernel)
     squares = off * (itself[rows] @ np.square(sources))  # of alpha' K alpha, and of the same of the duals
-    duals = [
-        box_dual(
-            float(b.sum()) / m,
-            (float((w[rows] * b) @ values[rows, k]) + float(squares[k])) / (lam * m * m),
-            float(b.max(initial=0.0)),
-        )
-        for k, b in ((1, u), (2, clipped))
-    ]
-    dual = max(0.0, *duals)
+    dual = 0.0
+    for k, b in ((1, u), (2, clipped)):
+        square = float((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
+        dual = max(dual, box_dual(float(b.sum()) / m, square, float(b.max(initial=0.0))))
     rounding = np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0]
     return HingeCertificate(primal, dual, primal - dual, float(rounding))
 

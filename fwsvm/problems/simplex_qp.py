@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache, pieces
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
 
@@ -50,18 +49,10 @@ def signs(qp: SimplexQP) -> np.ndarray:
     return y
 
 
-def gradient(
-    qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None
-) -> np.ndarray:
-    """Return q = K~ alpha from scratch, at all rows or at the rows ``where``, in the precision of ``rows``."""
-    y, support = signs(qp), np.flatnonzero(alpha)
-    signed, targets = (alpha * y)[support], rows if where is None else some_rows(rows, where)
-    h = (
-        weighted_sums(qp.columns.kernel, rows, support, signed[:, None], targets, threads)[:, 0]
-        + signed.sum()
-    )
-    every = slice(None) if where is None else where
-    return np.asarray(y[every] * h + alpha[every] * qp.ridge[every])
+def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int) -> np.ndarray:
+    """Return q = K~ alpha at all rows from scratch, in float64."""
+    point = signs(qp), alpha[:, None], qp.ridge[:, None]
+    return gradients(qp.columns.kernel, RowSource(rows), *point, threads)[:, 0]
 
 
 def gradients(
@@ -168,7 +159,7 @@ def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
         slack = maximum(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
         losses += slack * slack / ridge[t]
     found[0], found[1], found[4] = R, 2.0 * (R - least), 2.0 * (least - lowest + off * np.sqrt(squares))
-    if R > 0.0 and np.inf > 1.0 / (2.0 * R):
+    if R > 0.0:
         found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
     else:
         found[2], found[3] = np.inf, 0.0

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
@@ -225,7 +225,7 @@ def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
         models = [result.model for result in some if isinstance(result.model, KernelModel)]
         numbers = [result.support for result in some if result.support is not None]
         if len(models) > 1:
-            error = single_error(models[0].kernel, own_terms(models[0].kernel, as_rows(X)))
+            error = value_error(models[0].kernel, own_terms(models[0].kernel, as_rows(X)), dtype=np.float32)
             yield from decisions_together(models, numbers, X, threads, single=error <= SINGLE_TOLERATED)
         else:
             yield from (result.model.decision(X, threads) for result in some)

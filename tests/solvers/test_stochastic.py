@@ -6,7 +6,7 @@ import pytest
 from fwsvm.errors import UsageError
 from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import value_rounding
+from fwsvm.kernels.source import RowSource
 from fwsvm.problems.hinge import certificate
 from fwsvm.solvers import Status
 from tests import naive
@@ -196,7 +196,7 @@ def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam)
     rows = as_rows(np.eye(4))
     alpha, u = np.array([a]), np.array([0.5])
     found = certificate(Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1)
-    off = value_rounding(Linear(), rows)
+    off = RowSource(rows).diagonal(Linear()).rounding
     assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12, abs=0.0)
     b = min(1.0, 0.25 / lam)  # of all 0 <= b <= 1 / (lambda m) the best
     assert found.dual == pytest.approx(lam * (b - 0.5 * b**2))

@@ -176,7 +176,7 @@ def solve_at_once(
     with clock.running():
         own, itself = own_terms_and_values(resolved.kernel, problems.compressed)
         # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
-        if cancels(value_error(resolved.kernel, own, own), dense=False):
+        if cancels(value_error(resolved.kernel, own), dense=False):
             return None
         batch = PairBatch(problems, small, settings, own, itself)
     begun, interrupted = _solve_in_shares(batch, small, several, watch, clock)

@@ -355,7 +355,7 @@ def _end_survey(rule, s):
     if not now.by_own_rule:
         if goal(s) < now.gap <= MULTIPLE_TRY_FACTOR * goal(s):
             wanted, square = min(now.gap - goal(s), 0.5 * now.gap), (s.w * s.w).sum()
-            now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted).decrease
+            now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)[1]
         if now.gap - now.decrease <= goal(s):
             now.stop = REACHED
             return

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.kernels.source import row_source
+from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
@@ -26,9 +26,8 @@ class SimplexIterate(Iterate):
 
 def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
     """Return the problem's row numbers with the class +1 first, shape (m,), and the rows in that order, float64."""
-    order, rows = np.argsort(-problem.y, kind="stable"), as_rows(problem.X)
-    sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
-    return order, rows if sorted_already else some_rows(rows, order)
+    order = np.argsort(-problem.y, kind="stable")
+    return order, RowSource(problem.X).take(order)
 
 
 def outcome_of(found: SimplexCertificate, resolved: Resolved, widest: float) -> Outcome:

@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, ColumnCache, column_cache
-from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import in_precision
+from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.sums import value_rounding
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import (
-    SimplexCertificate,
-    SimplexQP,
-    certificate,
-    gradient,
-    gradient_by_columns,
-    simplex_qp,
-)
+from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, gradient_by_columns, simplex_qp
 from fwsvm.settings import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
@@ -60,8 +53,6 @@ from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import CHECK_COST, MARGIN, SINGLE_TOLERATED
 from fwsvm.status import Status
 
-NOTHING = SimplexCertificate(np.inf, np.inf, np.inf, 0.0)
-
 
 class SimplexRun:
     """A `Solver`: a point, its gradient, a column cache, a goal, and what to do when the compiled loop comes back.
@@ -97,19 +88,16 @@ class SimplexRun:
         warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None,
     ) -> None:
-        self.rule, self.resolved = plain(rule), resolved
-        self.sampled, self.shared = resolved.search == "sampled", columns
+        self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
         self.order, self.rows = sorted_by_class(problem)
         self.now, self.drawn = np.zeros(1, CONTROL), np.zeros(WIDE, np.int32)
         self.random = stream(*problem.stream)
         alpha = None if warm_start is None else warm_start.weights[self.order]
         search = self._search(POINTS if alpha is None else int(np.count_nonzero(alpha)))
-        error = single_error(resolved.kernel, own_terms(resolved.kernel, self.rows))
+        error = value_error(resolved.kernel, own_terms(resolved.kernel, self.rows), dtype=np.float32)
         cache = self._cache(search, np.float64 if error > SINGLE_TOLERATED else np.float32, columns)
         self._counted = cache.counts.copy()  # what other runs did
-        self.qp: SimplexQP = simplex_qp(
-            cache, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
-        )
+        self.qp: SimplexQP = simplex_qp(cache, int((problem.y > 0).sum()), problem.penalties[self.order])
         self.widest = float(self.qp.diagonal.max())
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         # kernel values that are worth a call; published methods compute no more than steps ask for
@@ -117,7 +105,7 @@ class SimplexRun:
         self.switch = 0.0  # relative gap at which another method is to take over
         self.outcome: Outcome | None = None  # of the present point, once computed,
         self.exact: np.ndarray | None = None  # and its gradient
-        self.last = NOTHING  # the last certificate that missed the tolerance
+        self.last = np.inf  # what a certificate that misses the tolerance has to be below
         if isinstance(rule, CVM):
             self.now["inner"] = first_inner(rule, resolved)
         if alpha is None:
@@ -127,7 +115,7 @@ class SimplexRun:
         support = np.flatnonzero(alpha)
         self.state: SimplexState = self._state(search, support, alpha[support])
         if search.computed:
-            self._refresh(self._gradient(support), support)
+            self._refresh(self._gradient()[support], support)
         else:
             self._refresh(gradient_by_columns(self.qp, alpha))
         self.set_goal()
@@ -161,44 +149,29 @@ class SimplexRun:
         alpha, active, place = np.zeros(n), np.zeros(n, np.int32), np.full(n, -1, np.int32)
         alpha[places], active[:count], place[places] = weights, places, np.arange(count)
         self.now["active"], self.now["plus"] = count, np.count_nonzero(support < self.qp.plus)
-        state = SimplexState(
-            search=search,
-            plus=plus,
-            ridge=ridge,
-            diagonal=diagonal,
-            alpha=alpha,
-            q=np.zeros(n),
-            active=active,
-            place=place,
-            active_diagonal=np.where(place < 0, -1.0, diagonal),
-            now=self.now,
-            random=self.random,
-            cached=cached,
-            slot_of=slot_of,
-            row=row,
-            place_of=place_of,
-            rows=(self.qp.plus, self.qp.ridge, self.qp.diagonal),
-            drawn=self.drawn,
-            values=np.empty((WIDE, n if search.computed else 1), cached.dtype),
-            team=thread_team(0 if search.computed else n, threads),
-        )
+        active_diagonal = np.where(place < 0, -1.0, diagonal)
+        point = alpha, np.zeros(n), active, place, active_diagonal, self.now, self.random
+        rows = self.qp.plus, self.qp.ridge, self.qp.diagonal
+        candidates = np.empty((WIDE, n if search.computed else 1), cached.dtype)
+        values = cached, slot_of, row, place_of, rows, self.drawn, candidates
+        team = thread_team(0 if search.computed else n, threads)
+        state = SimplexState(search, plus, ridge, diagonal, *point, *values, team)
         if len(state.team.claimed):  # compile what the other threads run: no loop runs yet, so it returns
             do_tasks(state, 0)
         return state
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
-        self._leave_point()
+        self.outcome = self.exact = None
         support = np.flatnonzero(alpha)
         self.state, self.now["found"] = self._state(self.state.search, support, alpha[support]), 0
         self._refresh(q)
 
     def count_step(self) -> None:
         """Count a step that another method takes from here."""
-        self._leave_point()
-        now = self.now[0]
-        now["iterations"] += 1
-        now["steps"] += 1
+        self.outcome = self.exact = None
+        self.now["iterations"] += 1
+        self.now["steps"] += 1
 
     def in_order(self, values: np.ndarray) -> np.ndarray:
         """Return values (m,) of the rows of this run in the order of the problem's rows."""
@@ -219,9 +192,9 @@ class SimplexRun:
         alpha[support] = weights
         return alpha
 
-    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
-        """Return q = K~ alpha from scratch in float64, at all rows or at the rows ``where``."""
-        return gradient(self.qp, self.rows, self.alpha(), self.resolved.threads, where)
+    def _gradient(self) -> np.ndarray:
+        """Return q = K~ alpha (m,) from scratch in float64."""
+        return gradient(self.qp, self.rows, self.alpha(), self.resolved.threads)
 
     def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries at the rows ``where``, by numbers computed from scratch."""
@@ -251,19 +224,19 @@ class SimplexRun:
     def _look_at_candidates(self) -> None:
         """Compute the candidates' kernel values, or keep q at all rows from here on if that is cheaper."""
         s = self.state
-        active, dtype = s.active[: int(s.now["active"][0])], s.cached.dtype
+        active = s.active[: int(s.now["active"][0])]
         search, room = self._search(len(active)), has_room(s)
         pays = self.resolved.protocol.gradient != COMPUTED and tracking_pays(s, self.resolved.cache_bytes)
         if pays or not (room or search.computed):
-            self._renew(search._replace(computed=False), dtype)
+            self._renew(search._replace(computed=False), s.cached.dtype)
             self._refresh(self._gradient())
             self.qp.columns.counts[EVALUATIONS] += len(self.order) * len(active)
             s.now["stop"] = GOING
             return
         if not room:
-            (support, weights), q = self._support(), s.q[active]
-            self.state = self._state(search, support, weights, s.cached[np.ix_(active, active)])
-            self.state.q[self.state.place_of[support]] = q
+            K = s.cached[np.ix_(active, active)]
+            self.state = self._state(search, s.row[active], s.alpha[active], K)
+            self.state.q[self.state.active[: len(active)]] = s.q[active]
         fetch_candidates(self.state, self.qp.columns)
 
     # ---------------------------------------------------------------- goals
@@ -297,7 +270,7 @@ class SimplexRun:
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
-        self._leave_point()
+        self.outcome = self.exact = None  # another point is about to be taken
         taken, now = 0, self.now[0]
         while True:
             with team_running(self.state):
@@ -365,28 +338,24 @@ class SimplexRun:
             self._look_at_candidates()
         return True
 
-    def _leave_point(self) -> None:
-        """Forget what is known of the present point: another is about to be taken."""
-        self.outcome, self.exact = None, None
-
     def check_gap(self) -> Status | None:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""
         if self.resolved.deferred and not self.sampled and self.within():
             return Status.CONVERGED
-        rounding = value_rounding(self.resolved.kernel, self.rows)
+        rounding = RowSource(self.rows).diagonal(self.resolved.kernel).rounding
         self.exact = q = self._gradient()
         found = certificate(self.qp.ridge, self.qp.diagonal, self.alpha(), q, rounding)
         self.outcome = outcome_of(found, self.resolved, self.widest)
         if self.outcome.within:
             return Status.CONVERGED
-        helped = found.objective < self.last.objective if self.sampled else found.gap < 0.5 * self.last.gap
-        self.last = found
+        helped = (found.objective if self.sampled else found.gap) < self.last
+        self.last = found.objective if self.sampled else 0.5 * found.gap
         if not helped:
             if self.qp.columns.cached.dtype == np.float64:
                 return Status.STALLED
             self._renew(self.state.search, np.float64)
             self.set_goal()
-            self.last = NOTHING
+            self.last = np.inf
         if self.state.search.computed:
             support, _ = self._support()
             self._refresh(q[support], support)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
 from fwsvm.kernels.sparse_tiles import TILE, WIDE, fill_sparse
-from fwsvm.kernels.tables import kernel_matrix, threads_for
+from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.random import below
 from fwsvm.numerics.threads import in_shares
@@ -148,7 +148,7 @@ def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
         part = active[first:last]
         fill_sparse(columns.kernel, rows, own, some, rows, own, part, s.values, first, _LINES)
 
-    threads = threads_for(columns.table, len(active) * len(some), columns.threads)
+    threads = columns.table.threads(len(active) * len(some), columns.threads)
     in_shares(share, len(active), threads, TILE)
     columns.counts[EVALUATIONS] += CANDIDATES * len(active)
     s.now["stop"] = GOING

@@ -162,14 +162,8 @@ def thread_team(m: int, threads: int) -> ThreadTeam:
     """Return a team for scans over m rows."""
     shares = min(threads, m // ROWS_A_THREAD)
     words = CACHE_LINE * shares if shares > 1 else 0
-    return ThreadTeam(
-        np.full(CACHE_LINE, NO_TASK, np.int64),
-        np.zeros(words, np.int64),
-        np.zeros(words, np.int64),
-        np.zeros(words, np.int64),
-        np.zeros(words),
-        np.zeros(1, TASK),
-    )
+    claimed, done, place = np.zeros((3, words), np.int64)
+    return ThreadTeam(np.full(CACHE_LINE, NO_TASK), claimed, done, place, np.zeros(words), np.zeros(1, TASK))
 
 
 @contextmanager
@@ -219,19 +213,19 @@ def _do_share(s, share, epoch):
     team, at = s.team, share * CACHE_LINE
     if not compare_exchange(team.claimed, at, epoch - 1, epoch):
         return
-    shares, m, task = team.claimed.size // CACHE_LINE, s.q.size, team.task[0]
+    shares, m = team.claimed.size // CACHE_LINE, s.q.size
     first = m // 8 * share // shares * 8
     last = m // 8 * (share + 1) // shares * 8 if share + 1 < shares else m
-    team.place[at], team.value[at] = _scan_range(
-        s, task.kind, task.i, task.j, task.scale, task.a, task.b, first, last
-    )
+    team.place[at], team.value[at] = _scan_range(s, first, last)
     store_release(team.done, at, epoch)
 
 
 @njit(each_step=True)
-def _scan_range(s, kind, i, j, scale, a, b, first, last):
-    """Do a task on a range of rows; return the row that is found, and how good it is: less is better."""
-    q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[j]], s.active_diagonal
+def _scan_range(s, first, last):
+    """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
+    task = s.team.task[0]
+    kind, i, scale, a, b = task.kind, task.i, task.scale, task.a, task.b
+    q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[task.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
     place, value = np.int64(0), np.inf
     if kind == PARTNER:
@@ -254,12 +248,11 @@ def scan(s, kind, i, j, scale, a, b):
     UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
     `partner_scan` for row i, where a is ``twice`` for that class.
     """
-    team = s.team
-    shares = team.claimed.size // CACHE_LINE
-    if shares == 0:
-        return _scan_range(s, kind, i, j, scale, a, b, np.int64(0), s.q.size)[0]
-    task, epoch = team.task[0], team.epoch[0] + 1
+    team, task = s.team, s.team.task[0]
+    shares, epoch = team.claimed.size // CACHE_LINE, team.epoch[0] + 1
     task.kind, task.i, task.j, task.scale, task.a, task.b = kind, i, j, scale, a, b
+    if shares == 0:
+        return _scan_range(s, np.int64(0), s.q.size)[0]
     store_release(team.epoch, 0, epoch)
     for share in range(shares):
         _do_share(s, share, epoch)

@@ -1,9 +1,11 @@
 """Where a simplex method starts: at the optimum over a few rows drawn at random, or from where earlier runs ended."""
 
+from itertools import zip_longest
+
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import maximum
+from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.problems.simplex_qp import SimplexQP, signs
 from fwsvm.solvers.frank_wolfe.sampled import matrix_of
 from fwsvm.solvers.frank_wolfe.scans import TINY
@@ -54,12 +56,9 @@ def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.nd
     m = len(qp.ridge)
     if not balanced:
         return random.choice(m, min(POINTS, m), replace=False)
-    turns = (random.permutation(qp.plus), qp.plus + random.permutation(m - qp.plus))
-    shorter = min(map(len, turns))
-    mixed = np.concatenate(
-        [np.stack([turn[:shorter] for turn in turns], 1).ravel(), *(turn[shorter:] for turn in turns)]
-    )
-    return mixed[: min(POINTS, m)]
+    turns = random.permutation(qp.plus)[:POINTS], qp.plus + random.permutation(m - qp.plus)[:POINTS]
+    mixed = [row for pair in zip_longest(*turns) for row in pair if row is not None]
+    return np.array(mixed[:POINTS])
 
 
 @njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
@@ -76,23 +75,18 @@ def improve_pairs(K, alpha, q):
             R += alpha[j] * q[j]
             if q[j] < q[i]:
                 i = j
-        partner, most, widest = -1, 0.0, 0.0
+        partner, most, widest, step = -1, 0.0, 0.0, 0.0
         for j in range(q.size):
             slope = q[j] - q[i]
             if alpha[j] > 0.0 and slope > 0.0:
-                gain = slope * slope / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+                bend = maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
                 widest = maximum(widest, slope)
-                if gain > most:
-                    partner, most = j, gain
+                if slope * slope / bend > most:
+                    partner, most, step = j, slope * slope / bend, slope / bend
         if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
             return
-        j = partner
-        step = (q[j] - q[i]) / maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
-        if step >= alpha[j]:
-            step = alpha[j]
-            alpha[j] = 0.0
-        else:
-            alpha[j] -= step
+        j, step = partner, minimum(step, alpha[partner])
+        alpha[j] -= step
         alpha[i] += step
         for t in range(q.size):
             q[t] += step * (K[i, t] - K[j, t])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.source import row_source
 from fwsvm.problems.binary import Binary, Expansion
@@ -52,7 +52,7 @@ class StochasticIterate(Iterate):
 def far_from_origin(problem: Binary, resolved: Resolved) -> bool:
     """Whether rows lie so far from the origin that their kernel values in float32 are noise, by the fixed sample."""
     some = row_source(problem.X).take(fixed_sample(len(problem.y)))
-    return single_error(resolved.kernel, own_terms(resolved.kernel, some)) > SINGLE_TOLERATED
+    return value_error(resolved.kernel, own_terms(resolved.kernel, some), dtype=np.float32) > SINGLE_TOLERATED
 
 
 def certify(candidates: Sequence[Candidate[StochasticIterate]], *, exact: bool) -> list[Certified]:
