@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import only_columns
+from fwsvm._mapped import only_columns, stacked
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, read
 from fwsvm.distributed import block
 from fwsvm.distributed.cluster import Cluster, received
-from fwsvm.kernels.rows import Rows, no_rows, some_rows, stacked_rows
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import TARGETS, Ranges
@@ -73,9 +73,8 @@ class RemoteTable:
 
     def fetch(self, numbers: np.ndarray) -> Rows:
         """Return the rows of ascending numbers."""
-        return stacked_rows(
-            self.cluster.gather(self.cluster.each(some_rows, self.blocks, self.split(numbers)))
-        )
+        found = self.cluster.gather(self.cluster.each(some_rows, self.blocks, self.split(numbers)))
+        return as_rows(stacked([block.as_csr(rows) for rows in found]))
 
 
 class ClusterSource(RowSource):
@@ -93,7 +92,7 @@ class ClusterSource(RowSource):
     def __init__(self, table: RemoteTable, which: np.ndarray | None = None) -> None:
         self.table, self.X = table, None
         self.which = np.arange(len(table.codes)) if which is None else which
-        self._kept = np.zeros(0, np.int64), no_rows(table.features)  # rows of the last chunk, ascending
+        self._kept: tuple[np.ndarray, Rows] | None = None  # rows of the last chunk, ascending
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,11 +111,10 @@ class ClusterSource(RowSource):
     def take(self, which: np.ndarray) -> Rows:
         """Return rows in memory; those of the last chunk are not fetched again."""
         wanted = self.which[which]
-        numbers, rows = self._kept
-        if not np.isin(wanted, numbers).all():
+        if self._kept is None or not np.isin(wanted, self._kept[0]).all():
             numbers = np.unique(wanted)
-            rows = self.table.fetch(numbers)
-            self._kept = numbers, rows
+            self._kept = numbers, self.table.fetch(numbers)
+        numbers, rows = self._kept
         return some_rows(rows, np.searchsorted(numbers, wanted))
 
     def __getitem__(self, which: np.ndarray) -> csr_array:
