@@ -232,10 +232,12 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
         fits = np.maximum(own, values) <= LARGEST_VALUE  # not those that are not numbers
         if not fits.all():
             row = int(np.argmin(fits))
-            value = max(own[row], values[row])
+            what = f"the {kernel_name} kernel's value {values[row]:.3g} with itself"
+            remedy = f"{SCALE}, or take a smaller degree, gamma or coef0"
+            if own[row] > LARGEST_VALUE:
+                what, remedy = f"the squared norm {own[row]:.3g}", SCALE
             raise RangeError(
-                f"row {some.start + row + 1} has the {kernel_name} kernel's value {value:.3g} with itself, and single "
-                f"precision ends at {4 * LARGEST_VALUE:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
+                f"row {some.start + row + 1} has {what}, and single precision ends at {4 * LARGEST_VALUE:.2g}; {remedy}"
             )
         widest, stored = max(widest, own.max(initial=0.0)), stored + len(rows.values)
     if stored and widest < SMALLEST_SQUARE:

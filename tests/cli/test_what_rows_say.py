@@ -38,6 +38,7 @@ def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path
     done, rows = grid(tmp_path, GRID.format(tmp_path / "far.svm"))
     assert done.exit_code == 4
     assert [each["status"] for each in rows] == ["error"]
+    assert "row 1 has the squared norm 1e+60" in rows[0]["message"]
     assert "scale the data first" in rows[0]["message"]
 
 
