@@ -93,7 +93,7 @@ REFUSED = [
     ("nan 1:1", "label 'nan' is not finite"),
     ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
     ("1 qiz:3 1:1", "index of 'qiz:3' is not a whole number"),
-    ("1 " + "1" * 90, "'" + "1" * 37 + "...' is not index:value"),
+    ("1 " + "1" * 90, "'" + "1" * 39 + "…' is not index:value"),
 ]
 
 
