@@ -237,8 +237,6 @@ def plot(
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.reading import refuse_reference
 
-    for kind in kinds:
-        entry_of(figures.KINDS, "figure", kind)
     folder = out or (results[0] / "figures" if results[0].is_dir() else Path("figures"))
     runs = read_runs(results, where, mixed_load=mixed_load)
     cells = cells_of_runs(runs)
