@@ -5,9 +5,7 @@ With `fwsvm.numerics.simd` and `fwsvm.numerics.machine` this is all that touches
 
 import functools
 import hashlib
-import io
 import os
-import pickle
 import sys
 import threading
 import time
@@ -23,9 +21,9 @@ from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.environment import Environment, lookup_environment
+from numba.core.environment import Environment
 from numba.core.runtime import _nrt_python
-from numba.core.serialize import dumps
+from numba.core.serialize import dumps, loads
 
 from fwsvm.errors import CodeWarning, UsageError
 from fwsvm.files.folders import code_folder
@@ -268,7 +266,7 @@ class _Cache:
         _add_runtime_symbols()
         file = self._file(sig, target.codegen())
         try:
-            return file and CompileResult._rebuild(target, *_Unpickler(io.BytesIO(file.read_bytes())).load())  # noqa: SLF001
+            return file and CompileResult._rebuild(target, *loads(file.read_bytes()))  # noqa: SLF001
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
             return None
 
@@ -280,7 +278,8 @@ class _Cache:
         part = file.with_suffix(f".{os.getpid()}")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(dumps(made._reduce()))  # noqa: SLF001
+            *parts, inner = made._reduce()  # noqa: SLF001
+            part.write_bytes(dumps((*parts, tuple(map(_apart, inner)))))
             part.replace(file)
         except OSError as error:
             _warn_of_no_cache(str(file.parent), error.strerror or str(error))
@@ -302,20 +301,13 @@ def _add_runtime_symbols() -> None:
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", place)
 
 
-class _Unpickler(pickle.Unpickler):
-    """Numba's, but environments of functions do not import the modules of numba that these were written in."""
+def _apart(environment: Environment) -> Environment:
+    """Return the environment of an inner function without its module, which loading would import.
 
-    def find_class(self, module: str, name: str) -> Any:
-        """Return what a name in a file stands for."""
-        return _environment if name == "_rebuild_env" else super().find_class(module, name)
-
-
-def _environment(module: str, constants: list[Any], name: str) -> Environment:
-    """Return the environment of a function by its name; of the module's globals only object mode reads more."""
-    found = lookup_environment(name)
-    if found is None:
-        found = Environment._memo[name] = Environment({"__name__": module})  # noqa: SLF001
-        found.consts[:], found.env_name = constants, name
+    Numba's own are slow to import, and only object mode reads the globals of a module.
+    """
+    found = Environment({"__name__": __name__})
+    found.consts[:], found.env_name = environment.consts, environment.env_name
     return found
 
 
