@@ -2,9 +2,9 @@
 
     python benchmarks/benchmark_utils/summary.py RUNS.parquet TABLE.csv
 
-A line has the data set, C, the package, its threads, the least seconds over the repetitions, accuracy and gap. Times of
-one thread are those of the processor, which other work on the computer hardly changes; those of more threads are of the
-wall. `docs/pictures/peers.py` draws the table.
+A line has the data set, C, the package, its threads, the form of its rows, the least seconds over repetitions and
+forms, accuracy and gap. Times of one thread are those of the processor, which other work on the computer hardly
+changes; those of more threads are of the wall. `docs/pictures/peers.py` draws the table.
 """
 
 import sys
@@ -24,6 +24,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
             "C": runs["p_dataset_C"],
             "package": package,
             "threads": runs["p_solver_threads"].astype(int),
+            "rows": runs["p_solver_rows"],
             "seconds": seconds.round(5),
             "test_accuracy": runs["objective_test_accuracy"].round(5),
             "relative_gap": runs["objective_relative_gap"],
