@@ -4,6 +4,7 @@ A method that draws a large sample and changes few coefficients needs each kerne
 anew and not kept. The rows that a run may come to draw are laid out once, in the order of the draws.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -111,7 +112,7 @@ class StochasticRun:
         self.kernel_evaluations = 0
 
 
-class DescentRun(StochasticRun):
+class DescentRun(StochasticRun, ABC):
     """The part of a run of SCS or Wolfe's method that does not depend on the sample.
 
     Attributes
@@ -139,13 +140,13 @@ class DescentRun(StochasticRun):
                 return taken
         return steps
 
+    @abstractmethod
     def step(self) -> bool:
         """Do one iteration; return False where the method stops."""
-        raise NotImplementedError
 
+    @abstractmethod
     def iterate(self) -> StochasticIterate:
         """Return where the run stands."""
-        raise NotImplementedError
 
     def iterate_of(self, rows: np.ndarray, objective: float, lower_error: float = 0.0) -> StochasticIterate:
         """Return the incumbent on a sample of these rows."""
