@@ -189,7 +189,7 @@ reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 
 	$(BIN)/fwsvm report $(RESULTS)/avsf --out $(RESULTS)/002/report.html
 	$(BIN)/fwsvm report $(RESULTS)/scs --out $(RESULTS)/004/report.html
 
-bench: .venv/peers ## compare speeds with other packages, one thread and two (40 minutes); results go to results/bench/
+bench: .venv/peers ## compare speeds with other packages, one thread and two (an hour); results go to results/bench/
 	mkdir -p $(BENCH)
 	$(BIN)/benchopt run benchmarks --config benchmarks/peers.yml --no-plot --no-cache --output $(CURDIR)/$(BENCH)/peers.parquet
 	$(BIN)/python benchmarks/benchmark_utils/summary.py $(BENCH)/peers.parquet $(BENCH)/peers.csv
