@@ -159,7 +159,7 @@ def run_one(
     reset_peak_memory()
     result = rows.train(cell.settings, watch, resolved)
     known = rows.columns | {"started_utc": started, "peak_memory_mib": peak_memory_mib()}
-    if (sample := result.sample) is not None:  # data of its own, of which objective and certificate are
+    if (sample := result.sample) is not None:  # objective and certificate are those of the sample
         drawn = f"{known['data_sha256']} sample of {sample.rows} rows, seed {cell.settings.seed}"
         known |= {"rows": sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
         cell = replace(cell, fingerprint=known["data_sha256"])

@@ -40,8 +40,8 @@ def value_error(kernel: Any, *own: np.ndarray, dtype: type = np.float64) -> floa
     """Return by how much the distance's rounding in a precision may change kernel values of rows with these own terms.
 
     It is 0 for kernels that are not functions of a distance. Own terms and product are each rounded by half a unit in
-    the last place of the largest own term, the product, which is taken twice, by a whole one: about 1.3 units together,
-    of which two are counted.
+    the last place of the largest own term, the product, which is taken twice, by a whole one. Together this is about
+    1.3 units; two are counted.
     """
     if apart.dispatch(type(kernel)) is apart.dispatch(object):
         return 0.0

@@ -82,7 +82,7 @@ def label_codes(classes: tuple[str, ...]) -> list[int]:
 
 
 def _line(*words: Any) -> str:
-    """Return a line of words and numbers, of which floats read back as the same doubles."""
+    """Return a line of words and numbers; floats read back as the same doubles."""
     return f"{' '.join(shortest(word) if isinstance(word, float) else str(word) for word in words)}\n"
 
 
