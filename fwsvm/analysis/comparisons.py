@@ -56,11 +56,13 @@ class Design(NamedTuple):
     hypotheses: tuple[Hypothesis, ...]
 
 
-def two_hypotheses(
-    first: str, second: str, time: Alternative, accuracy: Alternative
-) -> tuple[Hypothesis, Hypothesis]:
-    """Return the hypotheses about two methods in time and in accuracy."""
-    return Hypothesis("time", first, second, time), Hypothesis("accuracy", first, second, accuracy)
+def two_hypotheses(*pairs: tuple[str, str, Alternative, Alternative]) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses about each two methods in time and in accuracy."""
+    return tuple(
+        Hypothesis(name, first, second, alternative)
+        for first, second, *alternatives in pairs
+        for name, alternative in zip(("time", "accuracy"), alternatives, strict=True)
+    )
 
 
 def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:

@@ -33,9 +33,9 @@ def behind_best(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     known = cells.assign(number=number)[good & ~cells.duplicated([*problem, "method"], keep=False)]
     values: pd.DataFrame = (
         known.pivot(index="number", columns="method", values=column)
+        .reindex(columns=cells["method"].unique())
         .dropna(thresh=2)
         .dropna(axis=1, how="all")
     )
-    values = values[[method for method in cells["method"].unique() if method in values]]
     best = values.min(axis=1) if name == "time" else values.max(axis=1)
     return values.div(best, axis=0) if name == "time" else values.rsub(best, axis=0).mul(100)

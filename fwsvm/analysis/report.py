@@ -154,6 +154,6 @@ def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
 def _environment(final: pd.DataFrame) -> Iterator[str]:
     """Yield the settings, machines and versions of the runs."""
     for name in ENVIRONMENT:
-        values = [plain(value) for value in final[name].unique() if plain(value)]
+        values = [*filter(None, map(plain, final[name].unique()))]
         if values:
             yield f"{name}: {listed(values, ', ', 6)}"

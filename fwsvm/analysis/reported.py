@@ -34,8 +34,7 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     for identity in (RUN, [*SETTING, *REPEATED]):
         rows = rows.drop_duplicates(identity, keep="last")
     rows = rows.sort_index()
-    asked = rows[ASKED].merge(rows.loc[rows["_finished"], ASKED].drop_duplicates(), "left", indicator=True)
-    ran = (asked["_merge"] == "both").to_numpy()
+    ran = rows.groupby(ASKED, dropna=False)["_finished"].transform("any")
     never_started = ~rows["_finished"] & rows["C"].isna() & rows["lambda"].isna()
     return rows[~(never_started & ran)].drop(columns="_finished")
 

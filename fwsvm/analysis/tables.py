@@ -107,15 +107,9 @@ def _markdown(table: Table) -> str:
 
 
 _LATEX = str.maketrans(
-    {
+    {mark: rf"\{mark}" for mark in "&%$#_{}"}
+    | {
         "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "±": r"$\pm$",

@@ -131,14 +131,9 @@ def _picture(
     known = pd.concat(parts.values())
     methods = [m for m in dict.fromkeys(known["method"]) if (kind.name, m) != ("speedup", "cvm")]
     several = not labels and known["tolerance"].nunique() > 1
-    columns = 2 if len(parts) in {2, 4} else min(3, len(parts))
     height = (0.12 + 0.09 * len(methods)) * known["dataset"].nunique() + 0.45 if across else 3.0
-    figure, axes = panels(
-        columns, math.ceil(len(parts) / columns), width=5.4 if across else 3.6, height=height
-    )
-    for panel in axes[len(parts) :]:
-        panel.set_visible(False)
-    for panel, (label, points) in zip(axes, parts.items(), strict=False):
+    figure, axes = panels(len(parts), math.ceil(len(parts) / 3), width=5.4 if across else 3.6, height=height)
+    for panel, (label, points) in zip(axes, parts.items(), strict=True):
         if labels:
             order = [dataset for dataset in labels if dataset in set(points["dataset"])]
             ticks: dict[Any, str] = dict(enumerate(labels[dataset] for dataset in order))
@@ -173,7 +168,7 @@ def _picture(
             (panel.axvline if across else panel.axhline)(1, color=INK, linewidth=0.8)
         scale_axis(panel, "x" if across else "y", kind)
         set_titles(panel, label, kind.title if across else head, "" if across else kind.title)
-    legend(figure, axes[: len(parts)])
+    legend(figure, axes)
     notes = _notes(cells, known, kind)
     footnote(figure, *notes)
     return Drawing(name, f"{'; '.join([caption, *notes])}.", figure)

@@ -82,7 +82,7 @@ class FigureData:
 
     def kinds(self, *default: str) -> list[Measure]:
         """Return the measures of cells that were asked for, or the default ones."""
-        names = [name for name in self.measures if name not in TRACED or name in MEASURES]
+        names = [name for name in self.measures if name in MEASURES]
         return [measure(name) for name in (names if self.measures else default)]
 
 
@@ -120,15 +120,16 @@ def require_matplotlib() -> None:
 
 
 def panels(
-    columns: int, rows: int = 1, *, width: float = 3.6, height: float = 3.0
+    count: int, rows: int = 1, *, width: float = 3.6, height: float = 3.0
 ) -> tuple["Figure", list["Axes"]]:
-    """Return a figure with a row-major list of equal panels, with room for a legend at the top."""
+    """Return a figure with so many equal panels, row by row, with room for a legend at the top."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    columns = math.ceil(count / rows)
     figure = Figure(figsize=(width * columns, height * rows + 0.2), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = [figure.add_subplot(rows, columns, place + 1) for place in range(rows * columns)]
+    axes = [figure.add_subplot(rows, columns, place + 1) for place in range(count)]
     for panel in axes:
         panel.grid(visible=True, which="major", color=GRID, linewidth=0.6)
         panel.set_axisbelow(True)
@@ -211,7 +212,7 @@ def scale_axis(panel: "Axes", which: Literal["x", "y"], kind: Measure) -> None:
     if kind.decimals is None:
         log_axis(panel, which)
     elif kind.name == "accuracy":
-        low, high = sorted(panel.axis()[:2] if which == "x" else panel.axis()[2:])
+        low, high = sorted(getattr(panel, f"get_{which}lim")())
         panel.set(**{f"{which}lim": (max(0.0, low), min(100.0, high))})
 
 

@@ -110,15 +110,15 @@ DESIGN = Design(
     "Nanculef et al. (2014), section 6.4 and Table 2",
     METHODS,
     ("time", "accuracy"),
-    (
-        *two_hypotheses("swap", "fw", "less", "two-sided"),
-        *two_hypotheses("swap", "mfw", "less", "two-sided"),
-        *two_hypotheses("swap", "cvm", "less", "less"),
-        *two_hypotheses("fw", "mfw", "two-sided", "less"),
-        *two_hypotheses("swap-2o", "fw", "two-sided", "greater"),
-        *two_hypotheses("swap-2o", "mfw", "less", "greater"),
-        *two_hypotheses("swap-2o", "cvm", "less", "less"),
-        *two_hypotheses("swap-2o", "swap", "two-sided", "greater"),
+    two_hypotheses(
+        ("swap", "fw", "less", "two-sided"),
+        ("swap", "mfw", "less", "two-sided"),
+        ("swap", "cvm", "less", "less"),
+        ("fw", "mfw", "two-sided", "less"),
+        ("swap-2o", "fw", "two-sided", "greater"),
+        ("swap-2o", "mfw", "less", "greater"),
+        ("swap-2o", "cvm", "less", "less"),
+        ("swap-2o", "swap", "two-sided", "greater"),
     ),
 )
 
