@@ -143,16 +143,13 @@ def decisions_together(
     same for all, and kernel values float32 with ``single``. A support vector is in the K - 1 pairs of its class only.
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
-    classes = np.concatenate([np.repeat(np.arange(K), each.counts) for each in machines])
-    _, firsts, places = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
-    order = np.argsort(classes[firsts], kind="stable")
-    coefficients = np.zeros((len(order), count, K - 1))
-    of_machine = np.repeat(np.arange(count), [len(mine) for mine in numbers])
-    coefficients[np.argsort(order)[places], of_machine] = np.concatenate(
-        [each.coefficients for each in machines]
-    )
-    support, classes = stacked([each.support for each in machines])[firsts[order]], classes[firsts[order]]
-    pairs = list(combinations(range(K), 2))
+    every, places = np.unique(np.concatenate(numbers), return_index=True)
+    support = stacked([each.support for each in machines])[places]
+    classes = np.concatenate([np.repeat(np.arange(K), each.counts) for each in machines])[places]
+    coefficients = np.zeros((len(every), count, K - 1))
+    for k, (each, mine) in enumerate(zip(machines, numbers, strict=True)):
+        coefficients[np.searchsorted(every, mine), k] = each.coefficients
+    pairs = np.array(list(combinations(range(K), 2)))
     found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)
     for some, given in _finite_blocks(X, first.features):
         dtype = np.float32 if single else np.float64
@@ -164,7 +161,7 @@ def decisions_together(
             sums = weighted_sums(
                 first.kernel, some_rows(sources, which), np.arange(len(which)), weights, rows, threads
             )
-            mine = [p for p, pair in enumerate(pairs) if c in pair]
+            mine = np.flatnonzero((pairs == c).any(axis=1))
             found[mine, :, some] += np.ascontiguousarray(sums.T).reshape(count, K - 1, -1).swapaxes(0, 1)
     return list(found.transpose(1, 2, 0))
 
@@ -269,15 +266,16 @@ def with_absent_classes(
         every[present] = own
         weights, biases = every[:, :-1].copy(), every[:, -1].copy()
         return replace(model, classes=tuple(classes), weights=weights, biases=biases, bias_feature=constant)
-    others = np.array([np.delete(present, c) for c in range(k)])
-    columns = np.repeat(others - (others > present[:, None]), model.counts, axis=0)
-    counts, coefficients = np.zeros(K, dtype=np.int64), np.zeros((len(columns), K - 1))
-    counts[present] = model.counts
-    np.put_along_axis(coefficients, columns, model.coefficients, axis=1)
     has_rows = np.isin(np.arange(K), present)
+    own = present[np.repeat(np.arange(k), model.counts)]  # the class of each support vector
+    others = np.arange(K) != own[:, None]
+    every = np.zeros(others.shape)
+    every[others & has_rows] = model.coefficients.ravel()
+    counts = np.bincount(own, minlength=K)
     i, j = np.triu_indices(K, 1)
     biases = has_rows[i].astype(np.float64) - has_rows[j]
     biases[has_rows[i] & has_rows[j]] = model.biases
+    coefficients = every[others].reshape(-1, K - 1)
     return replace(model, classes=tuple(classes), counts=counts, coefficients=coefficients, biases=biases)
 
 
@@ -345,17 +343,15 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
 
     Missing features are zeros, as in LIBSVM's sparse format; those the machine has not seen are left out.
     """
-    n = X.shape[1]
-    if n == features:
+    if X.shape[1] == features:
         return X, 0
     if isinstance(X, csr_array):
         kept = X.copy()
         kept.resize(X.shape[0], features)
-        return kept, int(X.count_nonzero() - kept.count_nonzero())
-    if n < features:
-        return np.pad(X, ((0, 0), (0, features - n))), 0
-    ignored = sum(int(np.count_nonzero(X[some, features:])) for some in blocks(X))
-    return np.ascontiguousarray(X[:, :features]), ignored
+    else:
+        kept = np.zeros((X.shape[0], features))
+        kept[:, : X.shape[1]] = X[:, :features]
+    return kept, int((X != 0).sum() - (kept != 0).sum())
 
 
 def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
 LEAST = 1e-7  # of a pair's probability
 MOST_NUMBERS = 1 << 22  # of the matrices (K, K) of rows whose probabilities are coupled at a time
 
@@ -16,36 +15,35 @@ MOST_NUMBERS = 1 << 22  # of the matrices (K, K) of rows whose probabilities are
 def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
     """Return A and B of the probability 1 / (1 + exp(A f + B)) that a row with decision value f is positive.
 
-    Newton's method with backtracking minimises the cross-entropy to Platt's smoothed targets.
+    They minimise the cross-entropy to Platt's smoothed targets.
 
     Parameters
     ----------
     decision : ndarray, shape (t,), of machines that were not trained on the row
     positive : ndarray of bool, shape (t,)
     """
-    from scipy.special import expit  # late: it takes half as long to import as numba
+    from scipy.optimize import minimize  # late: it takes as long to import as numba
+    from scipy.special import expit
 
     P, N = float(positive.sum()), float((~positive).sum())
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
-    design = np.column_stack([decision, np.ones_like(decision)])
-    at = np.array([0.0, np.log((N + 1.0) / (P + 1.0))])
-    loss = _cross_entropy(design @ at, target)
-    for _ in range(NEWTON_STEPS):
+    scale = float(np.abs(decision).max()) or 1.0
+    design = np.column_stack([decision / scale, np.ones_like(decision)])
+
+    def cross_entropy(at: np.ndarray) -> float:
+        value = design @ at
+        return float(np.sum(target * value + np.logaddexp(0.0, -value)))
+
+    def slope(at: np.ndarray) -> np.ndarray:
+        return np.asarray((target - expit(-design @ at)) @ design)
+
+    def curvature(at: np.ndarray) -> np.ndarray:
         p = expit(-design @ at)
-        gradient = (target - p) @ design
-        if np.abs(gradient).max() < SMALL_GRADIENT:
-            break
-        # of decision values that are all alike B alone counts, and the system may be singular
-        change = np.linalg.lstsq((p * (1.0 - p) * design.T) @ design + RIDGE * np.eye(2), -gradient)[0]
-        step = 1.0
-        while (there := _cross_entropy(design @ (at + step * change), target)) >= loss + (
-            1e-4 * step * gradient @ change
-        ):
-            step /= 2.0
-            if step < SHORTEST_STEP:
-                return float(at[0]), float(at[1])
-        at, loss = at + step * change, there
-    return float(at[0]), float(at[1])
+        return np.asarray((p * (1.0 - p) * design.T) @ design)
+
+    start = [0.0, np.log((N + 1.0) / (P + 1.0))]
+    A, B = minimize(cross_entropy, start, method="trust-exact", jac=slope, hess=curvature, tol=1e-8).x
+    return float(A) / scale, float(B)
 
 
 def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndarray:
@@ -69,10 +67,6 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     for first in range(0, len(pairs), at_once):
         found[first : first + at_once] = _coupled(pairs[first : first + at_once], K)
     return found
-
-
-def _cross_entropy(value: np.ndarray, target: np.ndarray) -> float:
-    return float(np.sum(target * value + np.logaddexp(0.0, -value)))
 
 
 def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:

@@ -4,9 +4,8 @@ The objective on a sample of n rows with kernel matrix Q is 004 problem (3),
 
     f(alpha) = lambda/2 alpha' Q alpha + 1/n sum_i max(0, 1 - w_i (Q alpha)_i).
 
-The direction is minus the shortest vector of a set of subgradients (004 eq. 5; Wolfe 1975): of the last direction and
-the new subgradient, which is conjugate gradients where f is quadratic, or of every subgradient since the last reset
-(`Bundle`). Lengths are those of the kernel's space, c' Q c, or Euclidean ones of the coefficients (`Metric`).
+The direction is minus the shortest vector between the last direction and the new subgradient (004 eq. 5), which is
+conjugate gradients where f is quadratic. Lengths are those of the kernel's space, c' Q c.
 
 The line search is the strong Wolfe line search within a ball (004 eq. 6 and Algorithm 2):
 
@@ -18,76 +17,27 @@ at a kink the slope may jump across R. In the first case the step goes to the bo
 that was tried.
 """
 
-from collections.abc import Callable
-from enum import Enum
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.problems.binary import Binary
 from fwsvm.problems.hinge import box_dual
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Outcome
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, outcome_of
 from fwsvm.solvers.tuning import SHORT_FRACTION
+from fwsvm.status import Status
 
 #: The vectors of a descent: the incumbent, the direction, w_i of the rows inside their margins at the last subgradient,
 #: and its mean over the subgradients that make up the direction, which is a dual candidate.
 ALPHA, DIRECTION, INSIDE, DUAL = range(4)
 MAX_TRIALS = 60  # halvings that a double has room for
-#: (which (j,), weights (j,)) -> sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample
-Products = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class Metric(Enum):
-    """The metric in which lengths of subgradients and directions are measured."""
-
-    RKHS = "rkhs"
-    EUCLID = "euclid"
-
-
-class Bundle:
-    """Subgradients since the last reset, whose shortest combination makes d = -Nr(conv G).
-
-    It is reset on request, when it is full, and when the path of the points is longer than ``budget``: a subgradient
-    from far away carries little information about f here (Wolfe 1975).
-
-    Parameters
-    ----------
-    size : int, subgradients that it holds
-    rows : int
-    budget : float, in units of the distance from 0 within which the minimiser lies
-    """
-
-    def __init__(self, size: int, rows: int, budget: float) -> None:
-        self.pairs = np.empty((size, 2, 2 * rows))  # -g, and what is `INSIDE` at its point
-        self.products = np.empty((size, size))
-        self.used, self.path, self.budget = 0, 0.0, budget
-
-    def turn(self, now: "Descent", g: np.ndarray) -> None:
-        """Set d and its dual candidate from the subgradient g, and from earlier ones unless ``now.fresh``."""
-        self.path += (now.step or now.ahead) * np.sqrt(max(now.length2, 0.0)) / now.unit
-        if now.fresh or self.used == len(self.pairs) or self.path > self.budget:
-            self.used, self.path = 0, 0.0
-        last, self.used = self.used, self.used + 1
-        self.pairs[last] = -g, now.vectors[INSIDE]
-        pairs, products = self.pairs[: self.used], self.products[: self.used, : self.used]
-        products[last] = products[:, last] = now.measured(pairs[:, 0], pairs[last, 0])
-        now.vectors[[DIRECTION, DUAL]] = np.tensordot(shortest(products), pairs, 1)
-
-
-def shortest(products: np.ndarray) -> np.ndarray:
-    """Return the convex weights (k,) of the shortest vector, given all inner products (k, k).
-
-    The multiple of a weight vector v >= 0 that is least in |sum_i v_i g_i|^2 + (sum v - 1)^2 is that of these weights.
-    """
-    from scipy.optimize import nnls  # late: it takes as long to import as numba
-
-    scale = float(products.diagonal().max())
-    values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
-    return np.asarray(found / found.sum())
-
-
-class Descent:
+class DescentRun(StochasticRun, ABC):
     """The incumbent, the direction and the iteration on a sample, which may grow.
 
     Each vector holds its n coefficients over the sample, then its kernel products at the n rows, then its products at
@@ -95,48 +45,57 @@ class Descent:
 
     Parameters
     ----------
-    lam : float, lambda
-    rule : Scs or Wolfe, with a metric and the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
-    eps : float, the length of a subgradient below which it counts as 0
-    bundle : Bundle or None, for the last direction and the new subgradient
+    rule : Scs or Wolfe, with the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
 
     Attributes
     ----------
+    eps, goal : float, the stopping rule's tolerance of lengths and of gaps, 0 for the other one
     unit : float, the distance from 0 within which the minimiser lies, since f(0) = 1
     w : ndarray of float64, shape (n,), labels +1 or -1
     vectors : ndarray of float64, shape (4, 2 n + tested)
     square, value : float, alpha' Q alpha and f at the incumbent
     lower : float, the best lower bound on min f found on this sample
     best_dual : ndarray, shape (n,), the dual candidate in [0, 1] that gives it
-    gradient2, length2 : float, |g|^2 and |d|^2
-    norm2 : float, d' Q d
+    length2 : float, |d|^2
     ball : float, how far a step may go
-    step : float, t, 0 where the line search found none
+    t : float, the step length, 0 where the line search found none
     square_after, value_after : float, the same at alpha + t d
     ahead : float, the next subgradient is taken at alpha + ahead d
     resets, trials : int, directions thrown away and step lengths tried
+    outcome : Outcome or None, of the present point, once computed over all rows
     """
 
-    def __init__(
-        self,
-        lam: float,
-        rule: Any,
-        eps: float,
-        bundle: Bundle | None = None,
-    ) -> None:
+    def __init__(self, rule: Any, problem: Binary, resolved: Resolved) -> None:
+        super().__init__(problem, resolved)
         if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
             raise UsageError(
                 f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
             )
-        self.lam, self.eps, self.bundle = lam, eps, bundle
-        self.euclid = rule.metric is Metric.EUCLID
-        self.unit = 1.0 / lam if self.euclid else float(np.sqrt(2.0 / lam))
-        self.m1, self.m2, self.shortest = rule.m1, rule.m2, 1.0 / rule.n
+        self.rule, self.m1, self.m2 = rule, rule.m1, rule.m2
+        by_length = resolved.stop == "eps"
+        self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
+        self.unit = float(np.sqrt(2.0 / self.lam))
         self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
         self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
-        self.square_after = self.value_after = 0.0
-        self.gradient2 = self.length2 = self.norm2 = self.step = self.ahead = 0.0
-        self.fresh, self.resets, self.trials = True, 0, 0
+        self.square_after = self.value_after = self.length2 = self.t = self.ahead = 0.0
+        self.fresh, self.resets, self.trials, self.iterations = True, 0, 0, 0
+        self.outcome: Outcome | None = None
+
+    @abstractmethod
+    def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample."""
+
+    @abstractmethod
+    def step(self) -> bool:
+        """Do one iteration; return False where the method stops."""
+
+    def advance(self, steps: int) -> int:
+        """Iterate up to ``steps`` times."""
+        self.outcome = None
+        for taken in range(steps):
+            if not self.step():
+                return taken
+        return steps
 
     # ---------------------------------------------------------------- the sample
 
@@ -154,7 +113,7 @@ class Descent:
         self.lower = -np.inf  # f is another function now
         self.best_dual = np.zeros(len(self.w))
 
-    def carry(self, old: int, products: Products) -> None:
+    def carry(self, old: int) -> None:
         """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
 
         d = -lambda a + u / n for a mean a of points and the dual vector u. Over the grown sample u of a new row is its
@@ -163,29 +122,28 @@ class Descent:
         n, v = len(self.w), self.vectors
         new = old + np.flatnonzero(self.w[old:] * v[ALPHA, n + old : 2 * n] < 1.0)
         added = np.zeros(v.shape[1])
-        added[new], added[n:] = self.w[new], products(new, self.w[new])
+        added[new], added[n:] = self.w[new], self.products(new, self.w[new])
         v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
-        v[DUAL] += added
-        v[INSIDE] += added
+        v[[DUAL, INSIDE]] += added
 
     # ---------------------------------------------------------------- the iteration
 
-    def propose(self, products: Products) -> bool:
+    def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
 
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
         optimum. So the direction is reset to -g at the incumbent and tested again.
         """
-        n, alpha = len(self.w), self.vectors[ALPHA]
-        self.square = float(alpha[:n] @ alpha[n : 2 * n])
+        alpha = self.vectors[ALPHA]
+        self.square = self._inner(alpha, alpha)
         self.value = 0.5 * self.lam * self.square + float(self.losses().mean())
-        self._aim(products)
+        self._aim()
         if self._is_short():
             self.fresh, self.ahead = True, 0.0
             self.resets += 1
-            self._aim(products)
+            self._aim()
             if self._is_short():
-                self.step = 0.0
+                self.t = 0.0
                 return True
         self._search()
         return False
@@ -198,50 +156,34 @@ class Descent:
     def move(self) -> None:
         """Take the step."""
         self.square, self.value = self.square_after, self.value_after
-        self.vectors[ALPHA] += self.step * self.vectors[DIRECTION]
+        self.vectors[ALPHA] += self.t * self.vectors[DIRECTION]
 
-    def gap_closed(self, goal: float) -> bool:
+    def gap_closed(self) -> bool:
         """Return whether the gap on the sample is within ``goal`` times the value."""
-        return self.value - self.lower <= goal * self.value
-
-    def measured(self, some: np.ndarray, one: np.ndarray) -> Any:
-        """Return the inner products of vectors in the metric."""
-        n = len(self.w)
-        return some[..., :n] @ (one[:n] if self.euclid else one[n : 2 * n])
+        return self.value - self.lower <= self.goal * self.value
 
     def _inner(self, one: np.ndarray, other: np.ndarray) -> float:
         n = len(self.w)
         return float(one[:n] @ other[n : 2 * n])
 
-    def _aim(self, products: Products) -> None:
-        """Set g for the point ahead, d, and the lower bound.
-
-        In the kernel's space g is sum_i c_i phi(x_i) with c = lambda alpha - u / n. The Euclidean reading of "g in the
-        subdifferential of f(alpha)" is the vector Q c.
-        """
+    def _aim(self) -> None:
+        """Set g = sum_i c_i phi(x_i), c = lambda alpha - u / n, for the point ahead, d, and the lower bound."""
         n, v, d = len(self.w), self.vectors, self.vectors[DIRECTION]
         point = v[ALPHA] + self.ahead * d
         inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
         flipped = np.flatnonzero(inside != v[INSIDE, :n])
         if len(flipped):
-            v[INSIDE, n:] += products(flipped, inside[flipped] - v[INSIDE, flipped])
+            v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
             v[INSIDE, :n] = inside
-        g = self.lam * point - v[INSIDE] / n
-        if self.euclid:
-            g = np.append(g[n : 2 * n], products(np.arange(n), g[n : 2 * n]))
-        self.gradient2, last = float(self.measured(g, g)), 0.0
-        if self.bundle:
-            self.bundle.turn(self, g)
-        else:
-            if not self.fresh:
-                # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
-                across = float(self.measured(g, d))
-                apart = float(self.measured(d, d)) + 2.0 * across + self.gradient2
-                last = min(max((self.gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
-            v[DIRECTION] = last * d - (1.0 - last) * g
-            v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
-        self.fresh, self.norm2 = False, self._inner(d, d)
-        self.length2 = float(self.measured(d, d)) if self.euclid else self.norm2
+        g, last = self.lam * point - v[INSIDE] / n, 0.0
+        if not self.fresh:
+            # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
+            across, length2 = self._inner(g, d), self._inner(g, g)
+            apart = self._inner(d, d) + 2.0 * across + length2
+            last = min(max((length2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
+        v[DIRECTION] = last * d - (1.0 - last) * g
+        v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
+        self.fresh, self.length2 = False, self._inner(d, d)
         u, square = np.abs(v[DUAL, :n]), self._inner(v[DUAL], v[DUAL])
         lower = box_dual(float(u.sum()) / n, square / (self.lam * n * n), float(u.max()))
         if lower > self.lower:
@@ -250,44 +192,71 @@ class Descent:
     def _is_short(self) -> bool:
         """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
 
-        In the kernel's space f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean
-        lengths have no such bound: d is compared with g. After a reset both are as long, and ``eps`` alone counts.
+        f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be.
         """
         least = 2.0 * self.lam * SHORT_FRACTION * (self.value - self.lower)
-        if self.euclid:
-            least = SHORT_FRACTION * self.gradient2
         return self.length2 <= max(self.eps * self.eps, least)
 
     def _search(self) -> None:
-        """Set ``step`` to t, or to 0 where no t above b/n is in L, and ``value_after``.
+        """Set ``t``, or 0 where no t above b/n is in L, and ``value_after``.
 
-        b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound the slope, at least t lambda d' Q d -
-        |d|^2, is not negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes
-        its subgradient there.
+        b = min(delta / |d|, 1 / lambda): beyond the second bound the slope, at least t lambda |d|^2 - |d|^2, is not
+        negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes its
+        subgradient there.
         """
-        n, size2 = len(self.w), self.length2
+        n, length2 = len(self.w), self.length2
         margins, turn = self.w * self.vectors[[ALPHA, DIRECTION], n : 2 * n]  # of the rows, and their slopes
         inner = self._inner(*self.vectors[[ALPHA, DIRECTION]])
-        linear, curvature = self.lam * inner, self.lam * self.norm2
-        longest = min(self.ball / np.sqrt(size2), size2 / self.norm2 / self.lam)
+        linear, curvature, lacks = self.lam * inner, self.lam * length2, 1.0 - margins
+        longest = min(self.ball / np.sqrt(length2), 1.0 / self.lam)
         start = float(self.losses().mean())
         low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
         for _ in range(MAX_TRIALS):
             self.trials += 1
-            losses = 1.0 - (margins + t * turn)
-            inside = losses > 0.0  # at a kink the slope is that to the right
+            losses = lacks - t * turn
+            inside = np.heaviside(losses, 0.0)  # at a kink the slope is that to the right
             value = t * (linear + 0.5 * t * curvature) + float(losses @ inside) / n
             slope = linear + t * curvature - float(turn @ inside) / n
-            decreases = value - start <= -self.m1 * t * size2
+            decreases = value - start <= -self.m1 * t * length2
             if decreases and value < lowest:
                 best, lowest = t, value
-            if decreases and slope < 0.0 and (slope >= -self.m2 * size2 or t == longest):
+            if decreases and slope < 0.0 and (slope >= -self.m2 * length2 or t == longest):
                 best, lowest = t, value
                 break
             low, high = (t, high) if decreases and slope < 0.0 else (low, t)
             t = 0.5 * (low + high)
-            if t <= self.shortest * longest or high - low <= 1e-12 * longest:
+            if t <= longest / self.rule.n or high - low <= 1e-12 * longest:
                 break
-        self.step, self.value_after = best, self.value + (lowest - start)
-        self.square_after = self.square + best * (2.0 * inner + best * self.norm2)
+        self.t, self.value_after = best, self.value + (lowest - start)
+        self.square_after = self.square + best * (2.0 * inner + best * length2)
         self.ahead = 0.0 if best > 0.0 else high
+
+    # ---------------------------------------------------------------- the end
+
+    def iterate_of(self, rows: np.ndarray, objective: float, lower_error: float = 0.0) -> StochasticIterate:
+        """Return the incumbent on a sample of these rows."""
+        alpha = self.vectors[ALPHA, : len(rows)].copy()
+        return StochasticIterate(
+            iterations=self.iterations,
+            objective=objective,
+            gap=objective - self.lower,
+            support_vectors=int(np.count_nonzero(alpha)),
+            outcome=self.outcome,
+            rows=rows,
+            alpha=alpha,
+            u=self.best_dual,
+            square=self.square,
+            lower=self.lower,
+            lower_error=lower_error,
+        )
+
+    def stop_of_gap(self, *, exhausted: bool = False) -> Status | None:
+        """Hold the tracked gap against the one from scratch over all rows; None to go on to a smaller goal.
+
+        Where the numbers at hand cannot tell any smaller gap, or the method is ``exhausted``, the run has stalled.
+        """
+        self.outcome = outcome_of(self.problem, self.resolved, self.iterate())
+        if self.outcome.within:
+            return Status.CONVERGED
+        self.goal *= 0.5
+        return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None

@@ -18,9 +18,7 @@ from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
-from fwsvm.solvers.stochastic.descent import ALPHA, Descent
 from fwsvm.solvers.tuning import SINGLE_TOLERATED
-from fwsvm.status import Status
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
 FLOAT32_TOLERANCE = 1e-5
@@ -99,8 +97,12 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     return estimated(value.value, max(0.0, value.value - at.lower), "estimate", error)
 
 
-class StochasticRun:
+class StochasticRun(ABC):
     """The part of a `Solver` that does not depend on the method."""
+
+    @abstractmethod
+    def iterate(self) -> StochasticIterate:
+        """Return where the run stands."""
 
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         self.problem, self.resolved = problem, resolved
@@ -110,69 +112,3 @@ class StochasticRun:
         if self.dtype is np.float32 and far_from_origin(problem, resolved):
             self.dtype = np.float64
         self.kernel_evaluations = 0
-
-
-class DescentRun(StochasticRun, ABC):
-    """The part of a run of SCS or Wolfe's method that does not depend on the sample.
-
-    Attributes
-    ----------
-    descent : Descent
-    iterations : int
-    outcome : Outcome or None, of the present point, once computed over all rows
-    eps, goal : float, the stopping rule's tolerance of lengths and of gaps, 0 for the other one
-    """
-
-    descent: Descent
-
-    def __init__(self, problem: Binary, resolved: Resolved) -> None:
-        super().__init__(problem, resolved)
-        by_length = resolved.stop == "eps"
-        self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
-        self.iterations = 0
-        self.outcome: Outcome | None = None
-
-    def advance(self, steps: int) -> int:
-        """Iterate up to ``steps`` times."""
-        self.outcome = None
-        for taken in range(steps):
-            if not self.step():
-                return taken
-        return steps
-
-    @abstractmethod
-    def step(self) -> bool:
-        """Do one iteration; return False where the method stops."""
-
-    @abstractmethod
-    def iterate(self) -> StochasticIterate:
-        """Return where the run stands."""
-
-    def iterate_of(self, rows: np.ndarray, objective: float, lower_error: float = 0.0) -> StochasticIterate:
-        """Return the incumbent on a sample of these rows."""
-        now = self.descent
-        alpha = now.vectors[ALPHA, : len(rows)].copy()
-        return StochasticIterate(
-            iterations=self.iterations,
-            objective=objective,
-            gap=objective - now.lower,
-            support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self.outcome,
-            rows=rows,
-            alpha=alpha,
-            u=now.best_dual,
-            square=now.square,
-            lower=now.lower,
-            lower_error=lower_error,
-        )
-
-    def stop_of_gap(self, *, exhausted: bool = False) -> Status | None:
-        """Hold the tracked gap against the one from scratch over all rows; None to go on to a smaller goal.
-
-        Where the numbers at hand cannot tell any smaller gap, or the method is ``exhausted``, the run has stalled.
-        """
-        self.outcome = outcome_of(self.problem, self.resolved, self.iterate())
-        if self.outcome.within:
-            return Status.CONVERGED
-        self.goal *= 0.5
-        return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None

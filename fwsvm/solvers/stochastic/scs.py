@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import own_terms, self_values
+from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import sums_of_tables
 from fwsvm.kernels.tables import table
@@ -21,8 +21,8 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, Descent, Metric
-from fwsvm.solvers.stochastic.run import DescentRun, StochasticIterate
+from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, DescentRun
+from fwsvm.solvers.stochastic.run import StochasticIterate
 from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
@@ -66,13 +66,12 @@ class Scs(NamedTuple):
 
     Parameters
     ----------
-    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
     growth : linear, first rows and then more a time; or theory, first (radius / delta_k)^4 (Theorem 3.3)
     test : next, T_k is the rows that S_{k+1} is about to add, whose kernel values it needs anyway; or kept, T_k has as
         many rows as S_k, as in the paper, and grows as it does, which doubles the kernel values. Once S_k has all
         rows, next tests nothing: f_k is f
     last : carried, -d_{k-1} becomes a combination of subgradients over the grown sample; or kept, as in the paper, and
-        it fits rows of which the next sample has many more, so that T_k refuses step after step. With euclid it is kept
+        it fits rows of which the next sample has many more, so that T_k refuses step after step
     first : rows of S_1; 1000, as the co-author's program has for another problem
     more : rows an iteration adds at least; 250
     rate : rows an iteration adds at least, as a part of S_k; 0.05, so that T_k is never too few to tell small steps
@@ -86,8 +85,7 @@ class Scs(NamedTuple):
     eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
     doubt : standard errors of the decrease on T_k that count for the step; 1: with none, as in the paper, chance
         refuses half of the good steps where T_k is small
-    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need. With euclid
-        it is times the largest k(x, x) of S_k, where that is below 1
+    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
     m1, m2 : of the line search, see wolfe; 0.1 and 0.4
@@ -96,7 +94,6 @@ class Scs(NamedTuple):
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
 
-    metric: Metric = Metric.RKHS
     growth: Growth = Growth.LINEAR
     test: Test = Test.NEXT
     last: Last = Last.CARRIED
@@ -139,15 +136,16 @@ class Scs(NamedTuple):
 
 
 class ScsRun(DescentRun):
-    """A `Solver`: one iteration of Algorithm 1 a step."""
+    """A `Solver`: one iteration of Algorithm 1 a step.
+
+    S_k is the first ``size`` rows of ``order``. T_k is the next ones, or begins after the ``most`` that S_k may have.
+    """
 
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
-        super().__init__(problem, resolved)
+        super().__init__(rule, problem, resolved)
         rule.check()
-        self.rule, m = rule, self.m
-        enough = max(ALWAYS_ENOUGH, int(min(rule.enough / self.lam, m)))
-        most = self.most = min(m, rule.largest, enough)  # rows that S_k may come to have
-        # S_k is the first ``size`` rows of the table; T_k is the next ones, or begins after all that S_k may have
+        m = self.m
+        most = self.most = min(m, rule.largest, max(ALWAYS_ENOUGH, int(min(rule.enough / self.lam, m))))
         self.is_next = rule.test is Test.NEXT
         drawn = min(m, most + rule.added_rows(most)) if self.is_next else most
         order = np.random.default_rng((*problem.stream, SAMPLING)).choice(m, drawn, replace=False)
@@ -156,13 +154,10 @@ class ScsRun(DescentRun):
             order = np.concatenate([order, tested])
         X: Any = problem.X
         rows = as_rows(X[order], self.dtype)
-        self.order, self.size, self.tested = order, 0, slice(0, 0)
+        self.order, self.size, self.tested = order, 0, slice(0, 0 if self.is_next else most)
         self.table = table(rows, own_terms(resolved.kernel, rows))
-        self.selves = self_values(resolved.kernel, rows)
-        self.descent = Descent(self.lam, rule, self.eps)
-        self.descent.m1, self.descent.m2 = rule.growing * rule.m1, rule.growing * rule.m2
-        self.unit = self.descent.unit
-        self.descent.ball = rule.radius * self.unit
+        self.m1, self.m2 = rule.growing * rule.m1, rule.growing * rule.m2
+        self.ball = rule.radius * self.unit
         self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
 
@@ -170,53 +165,54 @@ class ScsRun(DescentRun):
 
     def step(self) -> bool:
         """Do one iteration; return False where the method stops."""
-        now, rule = self.descent, self.rule
-        self._grow()
+        rule = self.rule
+        self._draw()
         full = self.size == self.most
         if full:
-            now.m1, now.m2 = rule.m1, rule.m2
+            self.m1, self.m2 = rule.m1, rule.m2
         else:
-            now.ahead = 0.0  # new rows tell more about the incumbent than another subgradient nearby
-        vanishes = now.propose(self._products)
+            self.ahead = 0.0  # new rows tell more about the incumbent than another subgradient nearby
+        vanishes, smallest = self.propose(), rule.least_radius * self.unit
+        at_smallest = self.ball <= smallest
         self.iterations += 1
-        if full and self._at_end(vanishes):
+        ends = (vanishes and at_smallest) or self.failures >= rule.patience
+        if full and (ends or (self.goal > 0.0 and self.gap_closed())):
             return False
         if self._succeeds():
-            now.move()
-            now.ball = min(rule.factor * now.ball, rule.greatest_radius * self.unit)
+            self.move()
+            self.ball = min(rule.factor * self.ball, rule.greatest_radius * self.unit)
             self.steps += 1
             self.failures = 0
         else:
-            self.failures += full and self._smallest_ball()
-            now.ball = max(now.ball / rule.factor, rule.least_radius * self.unit)
+            self.failures += full and at_smallest
+            self.ball = max(self.ball / rule.factor, smallest)
         return True
 
     def _next_size(self) -> int:
         """Return how many rows S_k is to have."""
-        rule, old = self.rule, self.size
-        size = rule.first
-        if old and rule.growth is Growth.LINEAR:
-            size = old + rule.added_rows(old)
-        elif old:
-            narrowed = rule.radius * self.unit / self.descent.ball
+        rule, size = self.rule, self.rule.first
+        if self.size and rule.growth is Growth.LINEAR:
+            size = self.size + rule.added_rows(self.size)
+        elif self.size:
+            narrowed = rule.radius * self.unit / self.ball
             size = int(np.ceil(min(rule.first * narrowed**4, self.most)))
-        return min(max(size, old), self.most)
+        return min(max(size, self.size), self.most)
 
-    def _grow(self) -> None:
+    def _draw(self) -> None:
         """Draw s_{k-1}, so that S_k has the size that the growth rule says, and T_k."""
-        old, size, now, rule = self.size, self._next_size(), self.descent, self.rule
+        old, size, rule = self.size, self._next_size(), self.rule
         if size == old:
             return
-        added, end = slice(old, size), self.most + size
-        if self.is_next:
-            added, end = slice(old, old), min(size + rule.added_rows(size), len(self.order))
-        more = slice(self.tested.stop, end) if self.is_next or old else slice(self.most, end)
-        self.size, self.tested = size, slice(size if self.is_next else self.most, end)
-        used = np.flatnonzero(now.vectors[:, :old].any(axis=0))
-        at_added, at_more = (self._sums_at(rows, used, now.vectors[:, used]) for rows in (added, more))
-        now.grow(self.problem.y[self.order[old:size]], at_added, at_more)
-        if old and rule.last is Last.CARRIED and not now.euclid:
-            now.carry(old, self._products)
+        added, tested = slice(old, size), slice(self.most, self.most + size)
+        if self.is_next:  # what was tested comes into the sample
+            added, tested = slice(old, old), slice(size, min(size + rule.added_rows(size), len(self.order)))
+        more = slice(self.tested.stop, tested.stop)
+        self.size, self.tested = size, tested
+        used = np.flatnonzero(self.vectors[:, :old].any(axis=0))
+        products = [self._sums_at(rows, used, self.vectors[:, used]) for rows in (added, more)]
+        self.grow(self.problem.y[self.order[old:size]], *products)
+        if old and rule.last is Last.CARRIED:
+            self.carry(old)
 
     def _sums_at(self, rows: slice, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_j weights[o, j] k(x_which[j], x_t) at some rows t of the table, shape (outputs, t)."""
@@ -224,23 +220,18 @@ class ScsRun(DescentRun):
         kernel, table, threads = self.resolved.kernel, self.table, self.resolved.threads
         return sums_of_tables(kernel, table, which, weights.T, table, rows.start, rows.stop, threads).T
 
-    def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return sum_j weights[j] k(x_which[j], .) at the rows of S_k, then at those of T_k."""
+    def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the sums of kernel values at the rows of S_k, then at those of T_k."""
         parts = slice(0, self.size), self.tested
         return np.concatenate([self._sums_at(rows, which, weights[None])[0] for rows in parts])
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
-        now, rule = self.descent, self.rule
-        least = rule.eta2 * self.lam * now.ball
-        if now.euclid:
-            least *= min(
-                1.0, float(self.selves[: self.size].max())
-            )  # d is Q c, which kernel values below 1 make shorter
-        if now.step == 0.0 or np.sqrt(now.length2) <= least:
+        rule = self.rule
+        if self.t == 0.0 or np.sqrt(self.length2) <= rule.eta2 * self.lam * self.ball:
             return False
         before, after, error = self._on_test_sample()
-        confirmed = before - after + rule.doubt * error >= rule.eta1 * (now.value - now.value_after)
+        confirmed = before - after + rule.doubt * error >= rule.eta1 * (self.value - self.value_after)
         self.objective = after if confirmed else before
         return bool(confirmed)
 
@@ -249,27 +240,16 @@ class ScsRun(DescentRun):
 
         Where S_k has all rows and none are next, f_k, without an error.
         """
-        now, w = self.descent, self.problem.y[self.order[self.tested]]
-        count = len(w)
-        if not count:
-            return now.value, now.value_after, 0.0
-        at, along = now.vectors[[ALPHA, DIRECTION], -count:]
-        losses = np.maximum(0.0, 1.0 - w * at)
-        then = np.maximum(0.0, 1.0 - w * (at + now.step * along))
-        error = float((losses - then).std()) / np.sqrt(count - 1) if count > 1 else 0.0
-        before = 0.5 * self.lam * now.square + float(losses.mean())
-        return before, 0.5 * self.lam * now.square_after + float(then.mean()), error
+        w = self.problem.y[self.order[self.tested]]
+        if not len(w):
+            return self.value, self.value_after, 0.0
+        at, along = self.vectors[[ALPHA, DIRECTION], -len(w) :]
+        losses = np.maximum(0.0, 1.0 - w * [at, at + self.t * along])
+        error = float(np.subtract(*losses).std()) / np.sqrt(max(1, len(w) - 1))
+        before, after = 0.5 * self.lam * np.array([self.square, self.square_after]) + losses.mean(axis=1)
+        return float(before), float(after), error
 
     # ---------------------------------------------------------------- the end
-
-    def _smallest_ball(self) -> bool:
-        return bool(self.descent.ball <= self.rule.least_radius * self.unit)
-
-    def _at_end(self, vanishes: bool) -> bool:
-        """Say whether the method has done what it can with the largest sample."""
-        if self.resolved.stop == "relative" and self.descent.gap_closed(self.goal):
-            return True
-        return bool(vanishes and self._smallest_ball()) or self.failures >= self.rule.patience
 
     def check_stop(self) -> Status | None:
         """Hold the gap on the sample against the one from scratch, where the sample is everything."""
@@ -279,8 +259,8 @@ class ScsRun(DescentRun):
 
     def iterate(self) -> StochasticIterate:
         """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
-        now, n = self.descent, self.size
-        error = float(now.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
+        n = self.size
+        error = float(self.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
         return self.iterate_of(self.order[:n], self.objective, error)
 
     @property

@@ -1,12 +1,11 @@
 """wolfe: the conjugate subgradient method on all rows (004's benchmark; Wolfe 1975)."""
 
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm._memory import MIB
-from fwsvm.errors import SettingError, UsageError
+from fwsvm.errors import SettingError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.problems.binary import Binary
@@ -14,17 +13,10 @@ from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import Bundle, Descent, Metric
-from fwsvm.solvers.stochastic.run import DescentRun, StochasticIterate
+from fwsvm.solvers.stochastic.descent import DescentRun
+from fwsvm.solvers.stochastic.run import StochasticIterate
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
-
-
-class Keep(Enum):
-    """Which subgradients make the next direction."""
-
-    TWO = "two"
-    FULL = "full"
 
 
 @register(
@@ -34,30 +26,19 @@ class Keep(Enum):
     tolerance="relative: (P - D) / P over all rows; eps: the length of a subgradient, after a reset",
 )
 class Wolfe(NamedTuple):
-    """Minus the shortest convex combination of subgradients, and a strong Wolfe line search, on all rows.
+    """Minus the shortest vector between the last direction and a subgradient, and a line search, on all rows.
 
     Problem: min lambda/2 alpha' Q alpha + mean hinge, no bias. The kernel matrix of all rows is kept.
     Stops on the gap over all rows or, by `eps`, on a short subgradient after a reset.
 
     Parameters
     ----------
-    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter and needs far more iterations
-    keep : two (004 eq. 5: last direction and new subgradient), or full (all since the last reset)
-    size : subgradients that ``full`` holds before it starts again; 50: its inner problem stays the smaller
-        part
-    path : how far ``full`` goes before it starts again, in units of sqrt(2 / lambda), the distance from 0 within
-        which the minimiser lies; 0.1: of 0.1, 0.3, 1 and 3 it takes the fewest iterations on wdbc, heart-failure and
-        wine-quality-red
     m1 : enough decrease, in parts of |d|^2; 0.1 as is usual for Wolfe conditions
     m2 : enough increase of the slope; 0.4, m1 < m2 < 1/2 (004 Algorithm 2)
     n : steps below 1/n of the longest are null steps; 1e6: on all rows nothing but another subgradient can
         help
     """
 
-    metric: Metric = Metric.RKHS
-    keep: Keep = Keep.TWO
-    size: int = 50
-    path: float = 0.1
     m1: float = 0.1
     m2: float = 0.4
     n: float = 1e6
@@ -71,7 +52,7 @@ class WolfeRun(DescentRun):
     """A `Solver`: all rows, and the gap recomputed in float64 before it counts."""
 
     def __init__(self, rule: Wolfe, problem: Binary, resolved: Resolved) -> None:
-        super().__init__(problem, resolved)
+        super().__init__(rule, problem, resolved)
         m = self.m
         needed = m * m * np.dtype(self.dtype).itemsize
         if needed > resolved.cache_bytes:
@@ -79,16 +60,9 @@ class WolfeRun(DescentRun):
                 f"wolfe keeps the kernel matrix of all {m} rows, {needed // MIB} MiB, but cache_mib is "
                 f"{resolved.cache_mib}; raise it, take fewer rows (fwsvm subset), or use scs, which samples"
             )
-        if rule.size < 2 or not rule.path > 0:
-            raise UsageError(
-                f"a bundle needs a size of at least 2 subgradients, not {rule.size}, and a path longer than 0, "
-                f"not {rule.path}"
-            )
-        bundle = Bundle(rule.size, m, rule.path) if rule.keep is Keep.FULL else None
         self.Q: np.ndarray | None = None
-        self.descent = Descent(self.lam, rule, self.eps, bundle)
-        self.descent.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
-        self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
+        self.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
+        self.best = np.inf, -np.inf, 0  # value, bound and resets when one of the first two last got better
         self.stuck = False
 
     def advance(self, steps: int) -> int:
@@ -100,7 +74,8 @@ class WolfeRun(DescentRun):
             self.Q, self.kernel_evaluations = Q, Q.size
         return super().advance(steps)
 
-    def _products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the sums of kernel values at all rows."""
         out = np.zeros(self.m)
         add_lines(self.Q, which, weights, out, 0, self.m)
         return out
@@ -111,16 +86,16 @@ class WolfeRun(DescentRun):
         The incumbent moves with every t > 0. Where the line search finds none, alpha stays and the next
         subgradient is the one ahead, which no longer lets d descend: a null step.
         """
-        now = self.descent
-        if now.propose(self._products) or now.gap_closed(self.goal):
+        if self.propose() or self.gap_closed():
             return False
-        if now.value < self.value * (1 - 1e-13) or now.lower > self.lower + 1e-13 * abs(self.lower):
-            self.value, self.lower, self.resets = now.value, now.lower, now.resets
-        self.stuck = now.resets - self.resets >= FRUITLESS_RESETS
-        if self.stuck:
+        value, lower, resets = self.best
+        if self.value < value * (1 - 1e-13) or self.lower > lower + 1e-13 * abs(lower):
+            self.best = self.value, self.lower, self.resets
+        elif self.resets - resets >= FRUITLESS_RESETS:
+            self.stuck = True
             return False
-        if now.step > 0.0:
-            now.move()
+        if self.t > 0.0:
+            self.move()
         self.iterations += 1
         return True
 
@@ -134,9 +109,9 @@ class WolfeRun(DescentRun):
 
     def iterate(self) -> StochasticIterate:
         """Return alpha, and the value and the gap as tracked, over all rows."""
-        return self.iterate_of(np.arange(self.m), self.descent.value)
+        return self.iterate_of(np.arange(self.m), self.value)
 
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a step length looked at."""
-        return Counters(self.iterations, self.descent.trials, self.kernel_evaluations)
+        return Counters(self.iterations, self.trials, self.kernel_evaluations)
