@@ -191,8 +191,6 @@ MAX_MISSES = 3
 
 # ---------------------------------------------------------------- stochastic methods
 
-#: Rows that pegasos draws at a time, about. Evidence: none.
-POOL_ROWS = 4096
 #: Share of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too far away.
 #: Evidence: none.
 SHORT_FRACTION = 1e-3

@@ -1,8 +1,7 @@
 """pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
 
-import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -24,18 +23,17 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
-from fwsvm.solvers.tuning import POOL_ROWS
 from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
+FADING_ROWS = 4096  # rows that the mean of the losses is over, about
 SHARE = 1024  # rows of the expansion from which on several threads pass over it
 CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
         ("scale", np.float64),  # w = scale sum_j counts[j] phi(x_j)
         ("square", np.float64),  # |w|^2
-        ("loss", np.float64),  # hinge losses met in the present pool, before the step
-        ("met", np.int64),
+        ("loss", np.float64),  # fading mean of the hinge losses met, each before its step
         ("size", np.int64),  # rows in the expansion
     ]
 )
@@ -62,8 +60,7 @@ def visit(lam, control, block, y, sums, products, first, last, counts, members):
         now.t += 1
         eta, decay = 1.0 / (lam * now.t), 1.0 - 1.0 / now.t
         margin = y[row] * now.scale * sums[i]
-        now.loss += max(0.0, 1.0 - margin)
-        now.met += 1
+        now.loss += (max(0.0, 1.0 - margin) - now.loss) / min(now.t, FADING_ROWS)
         now.square *= decay * decay
         if margin < 1.0:
             now.square += 2.0 * decay * eta * margin + eta * eta * products[i, i]
@@ -104,20 +101,23 @@ class PegasosRun(StochasticRun):
 
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
-        self.random = np.random.default_rng(problem.stream)
-        most = POOL_ROWS * -(-(resolved.max_iterations or self.m) // POOL_ROWS)
+        most = BLOCK * -(-(resolved.max_iterations or self.m) // BLOCK)
         self.rows = np.arange(self.m)  # that may be visited
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
         X: Any = problem.X
         self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
         self.own = own_terms(resolved.kernel, self.table)
-        self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int64)
+        self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
         self.control = np.zeros(1, CONTROL)
-        # rows to visit: those drawn last, and the present block of them
-        self.pool = self.block = np.empty(0, np.int64)
-        self.drawn = self.at = 0  # the next row of the pool, and of the block
-        self.mean_loss = 1.0
+        self.control["loss"] = 1.0
+        self.blocks, self.block, self.at = self._draw(), np.empty(0, np.int32), 0  # the next row of the block
+
+    def _draw(self) -> Iterator[np.ndarray]:
+        """Yield blocks of rows that are drawn uniformly and with replacement."""
+        random = np.random.default_rng(self.problem.stream)
+        while True:
+            yield np.searchsorted(self.rows, random.integers(self.m, size=BLOCK)).astype(np.int32)
 
     def advance(self, steps: int) -> int:
         """Take that many steps."""
@@ -132,25 +132,15 @@ class PegasosRun(StochasticRun):
         return steps
 
     def _next_block(self) -> None:
-        """Take the next rows of the pool and compute the sums that their steps start from."""
-        if self.drawn == len(self.pool):
-            now = self.control
-            if now["met"][0]:
-                self.mean_loss = float(now["loss"][0] / now["met"][0])
-                now["loss"], now["met"] = 0.0, 0
-            drawn = self.random.integers(self.m, size=POOL_ROWS)  # uniformly and with replacement
-            self.pool, self.drawn = np.searchsorted(self.rows, drawn), 0
-        self.block, self.at = self.pool[self.drawn : self.drawn + BLOCK], 0
-        self.drawn += len(self.block)
-        members = self.expansion
-        wanted, which = (
-            some.astype(np.int32) for some in (self.block, np.concatenate([members, self.block]))
-        )
-        values: np.ndarray = np.empty((len(wanted), len(which)), self.dtype)
-        every, table = np.arange(len(wanted)), (self.table, self.own)
+        """Take the next block of rows and compute the sums that their steps start from."""
+        self.block, self.at = next(self.blocks), 0
+        members, every, table = self.expansion, np.arange(len(self.block)), (self.table, self.own)
+        which = np.concatenate([members, self.block])
+        values: np.ndarray = np.empty((len(every), len(which)), self.dtype)
 
         def compute(first: int, last: int) -> None:
-            fill_sparse(self.resolved.kernel, *table, wanted, *table, which[first:last], values, first, every)
+            kernel, some = self.resolved.kernel, which[first:last]
+            fill_sparse(kernel, *table, self.block, *table, some, values, first, every)
 
         in_shares(compute, len(which), self.resolved.threads if len(which) > SHARE else 1)
         self.kernel_evaluations += values.size
@@ -165,7 +155,8 @@ class PegasosRun(StochasticRun):
         s, now = len(beta), self.control
         self.counts[:s], self.members[:s], now["size"] = self.lam * t * beta, np.arange(s), s
         now["t"], now["scale"] = t, 1.0 / (self.lam * t) if t else 0.0
-        self.pool = np.arange(s, self.m)
+        rows = np.arange(s, self.m, dtype=np.int32)
+        self.blocks = iter(np.split(rows, range(BLOCK, len(rows), BLOCK)))
         self.advance(self.m - s)
         coefficients: np.ndarray = self.counts / (self.lam * max(1, t + self.m - s))
         return coefficients
@@ -182,14 +173,13 @@ class PegasosRun(StochasticRun):
     def iterate(self) -> StochasticIterate:
         """Return w as coefficients of the expansion.
 
-        The objective is that of w, with the mean hinge loss of the rows drawn last; no gap is known.
+        The objective is that of w, with the mean hinge loss of the rows met last; no gap is known.
         """
         now, members = self.control[0], self.expansion
-        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
         alpha, square = self.counts[members] * float(now["scale"]), float(now["square"])
         return StochasticIterate(
             iterations=int(now["t"]),
-            objective=0.5 * self.lam * square + loss,
+            objective=0.5 * self.lam * square + float(now["loss"]),
             gap=np.nan,
             support_vectors=len(members),
             rows=self.rows[members],
@@ -207,14 +197,6 @@ class PegasosRun(StochasticRun):
 
 # ---------------------------------------------------------------- rows that come in portions
 
-#: What a result says of a point that nothing is proven about.
-UNPROVEN: dict[str, Any] = {
-    "status": Status.MAX_ITERATIONS,
-    "message": "Each row was visited once, as it came; that proves no gap.",
-    "gap_kind": "none",
-    "certified": False,
-} | dict.fromkeys(("objective", "gap", "relative_gap", "primal", "dual", "gap_error"), math.nan)
-
 
 def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
     """Return the result of no rows yet: its width, and lambda where that is not given, are of the first portion X.
@@ -226,17 +208,26 @@ def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) ->
     """
     resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
     K = len(classes)
-    pairs = K * (K - 1) // 2
-    nothing = np.zeros((0, K - 1))
-    model = KernelModel(
-        tuple(classes), resolved.kernel, X[:0], np.zeros(K, np.int64), nothing, np.zeros(pairs)
-    )
+    nothing, biases = np.zeros((0, K - 1)), np.zeros(K * (K - 1) // 2)
+    model = KernelModel(tuple(classes), resolved.kernel, X[:0], np.zeros(K, np.int64), nothing, biases)
+    return _unproven(model, resolved.as_columns())
+
+
+def _unproven(
+    model: KernelModel, settings: Mapping[str, Any], visited: int = 0, seconds: float = 0.0
+) -> Result:
+    """Return the result of a model that nothing is proven about, after so many visits of rows and seconds."""
     return Result(
         model=model,
-        settings=resolved.as_columns(),
-        subproblems=pairs,
-        solved=pairs,
-        **UNPROVEN,
+        status=Status.MAX_ITERATIONS,
+        message="Each row was visited once, as it came; that proves no gap.",
+        settings=settings,
+        subproblems=len(model.biases),
+        solved=len(model.biases),
+        support_vectors=len(model.coefficients),
+        iterations=visited,
+        steps=visited,
+        train_seconds=seconds,
     )
 
 
@@ -281,20 +272,7 @@ def after_portion(
         coefficients[places, np.where(y > 0.0, j - 1, i)] = run.visit_from(old, int(seen[i] + seen[j]))
     kept = np.flatnonzero(coefficients.any(axis=1))
     kept = kept[np.argsort(classes[kept], kind="stable")]
-    model = replace(
-        model,
-        support=rows[kept],
-        counts=np.bincount(classes[kept], minlength=K),
-        coefficients=coefficients[kept],
-    )
-    visited = begun.iterations + (K - 1) * len(codes)
-    return replace(
-        begun,
-        model=model,
-        trace=(),
-        support_vectors=int(model.counts.sum()),
-        iterations=visited,
-        steps=visited,
-        train_seconds=begun.train_seconds + time.perf_counter() - started,
-        **UNPROVEN,
-    )
+    counts = np.bincount(classes[kept], minlength=K)
+    model = replace(model, support=rows[kept], counts=counts, coefficients=coefficients[kept])
+    seconds = begun.train_seconds + time.perf_counter() - started
+    return _unproven(model, begun.settings, begun.iterations + (K - 1) * len(codes), seconds)
