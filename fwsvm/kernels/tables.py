@@ -85,8 +85,10 @@ def symmetric_matrix(kernel: Any, rows: Table, threads: int) -> np.ndarray:
     out = np.empty((rows.rows.height,) * 2)
     for wanted in _blocks(rows):
         first, after = int(wanted[0]), int(wanted[-1]) + 1
-        fill(kernel, rows, wanted, rows, out, wanted.astype(np.int64), threads, first)
-        out[after:, first:after] = out[first:after, after:].T
+        part = np.empty((len(wanted), len(out) - first))
+        fill(kernel, rows, wanted, rows, part, np.arange(len(wanted)), threads, first)
+        out[first:after, first:] = part
+        out[after:, first:after] = part[:, after - first :].T
     return out
 
 

@@ -66,8 +66,10 @@ def test_pairs_of_hundreds_of_rows_meet_swap_2o_on_a_path(form):
         assert abs(found.objective - alone.objective) <= max(found.gap, alone.gap)
 
 
-def test_decisions_with_weights_of_rows_and_classes_are_those_of_swap_2o():
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_decisions_with_weights_of_rows_and_classes_are_those_of_swap_2o(form):
     X, codes = classes_of(1, [30] * 5)
+    X = form(X * (np.random.default_rng(0).random(X.shape) < (1.0 if form is np.asarray else 0.2)))
     weights = np.random.default_rng(2).uniform(0.5, 2.0, len(codes))
     given = {"weights": weights, "class_weight": "balanced", "tolerance": 1e-8}
     auto, swaps = (train(X, codes, method, **given) for method in ("auto", "swap-2o"))
