@@ -29,7 +29,7 @@ from fwsvm.problems.machines import (
     takes_kernel_values,
 )
 from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
-from fwsvm.settings import MOST_THREADS
+from fwsvm.settings import ALLOWED
 from fwsvm.solvers import Result
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
@@ -154,7 +154,7 @@ def predict(
     RangeError
         A row has no decision value in double precision.
     """
-    check("threads", threads, range(1, MOST_THREADS + 1))
+    check("threads", threads, ALLOWED["threads"])
     if isinstance(model, str | Path):
         model = load(model)
     model = model.model if isinstance(model, Result) else model

@@ -50,23 +50,18 @@ def inside(what: str, part: float | None = None) -> None:
 def listening(listener: Listener, of_steps: InsideListener | None = None) -> Iterator[None]:
     """Tell the listener of each phase that is entered within the block, and another how far long steps are.
 
-    It is told ``COMPILE`` before and after each function that is compiled, functions within others included, and then
-    of the phase again that compiling came in between.
+    It is told ``COMPILE`` before each function that is compiled, and the phase again that compiling came in between.
     """
     from numba.core import event
 
     last: list[Phase] = []
 
     class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types
-        depth = 0  # of functions that are compiled within others
-
         def on_start(self, _event: Any) -> None:
-            self.depth += 1
             listener(Phase.COMPILE)
 
         def on_end(self, _event: Any) -> None:
-            self.depth -= 1
-            for phase in [Phase.COMPILE, *([] if self.depth else last)]:
+            for phase in last:
                 listener(phase)
 
     def hear(phase: Phase) -> None:

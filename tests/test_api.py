@@ -205,4 +205,4 @@ def test_the_first_fit_says_once_that_it_compiles(monkeypatch, tmp_path, caplog)
     announce_compiling.cache_clear()
     for _ in range(2):
         announce_compiling()
-    assert caplog.messages == ["fwsvm: compiling for this computer (once)"]
+    assert caplog.messages == ["fwsvm: compiling for first use; the code is kept"]

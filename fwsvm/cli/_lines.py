@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
+from fwsvm.status import ending
+
 QUIET = "fwsvm.quiet"  # where the context of a command keeps whether --quiet was given
+#: What is said of a run that ended.
+OUTCOME = {
+    "test_accuracy": "{:.2%} right",
+    "support_vectors": "{:,} SV",
+    "train_seconds": "{:.3g} s",
+    "relative_gap": "relative gap {:.1e}",
+}
 WIDTH = 80  # columns of text that a program may read, too
 
 
@@ -42,6 +51,21 @@ def tell(found: Iterable[object]) -> None:
     """Write warnings and notices to the standard error."""
     for each in found:
         echo(f"fwsvm: {each}", 2, err=True)
+
+
+def known_of(row: Mapping[str, Any], forms: Mapping[str, str]) -> str:
+    """Return those columns of a row that have a value, each in its form.
+
+    >>> known_of({"a": 1.0, "b": None}, {"a": "A {:.1f}", "b": "B {}", "c": "C {}"})
+    'A 1.0'
+    """
+    return ", ".join(form.format(row[name]) for name, form in forms.items() if row.get(name) is not None)
+
+
+def outcome(row: Mapping[str, Any]) -> str:
+    """Return how the run of a row ended, and what came of it."""
+    how = ending(row["status"], row["stop"], row.get("relative_gap") or 0.0)
+    return ", ".join(filter(None, [how, known_of(row, OUTCOME)]))
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:

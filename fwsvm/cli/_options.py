@@ -1,13 +1,12 @@
 """Options: types, groups, those of LIBSVM's users, and options and checks that several commands share.
 
-Options of training come from `fwsvm.settings.Settings`.
+Options of training are the rows of settings.csv.
 """
 
 import os
+import re
 import tempfile
-import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import click
 
 from fwsvm.cli._lines import QUIET
 from fwsvm.errors import UsageError
-from fwsvm.settings import DATA, GROUPS, MODEL, OUTPUT, RESOURCES, Settings, option_names
+from fwsvm.settings import Settings, options
 
 # None of these asks whether a file may be read: its reader says so, with the exit code for data.
 PATH = click.Path(path_type=Path, readable=False)
@@ -25,10 +24,30 @@ FOLDER = click.Path(path_type=Path, readable=False, file_okay=False)
 FILE_OR_NAME = click.Path(readable=False)
 FIRST_COLUMN = 28  # columns of an option's name, so that the groups are aligned
 
-#: What LIBSVM writes by number or letter, and scikit-learn by name.
+#: Groups of options, in the order of the help.
+GROUPS = MODEL, STOP, DATA, OUTPUT, RESOURCES, PAPERS = (
+    "Model",
+    "Stop",
+    "Data",
+    "Output",
+    "Resources",
+    "Papers",
+)
+TITLES = {PAPERS: "The papers' protocols, and fine control"}
+#: What click is told of an option, by its kind in settings.csv.
+KINDS: dict[str, dict[str, Any]] = {
+    "number": {"type": float},
+    "whole": {"type": int},
+    "many": {"multiple": True},
+}
+
+#: What LIBSVM writes by number.
 KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}
-PARAMETERS = {"-d": "degree", "-r": "coef0", "--degree": "degree", "--coef0": "coef0"}
-#: Options of svm-train that ours have no alias for, and what to do instead.
+#: Settings that --param has beside the parameters of the method and the kernel.
+PARAMETERS = {"degree": int, "coef0": float}
+#: Options of svm-train that mean something else here.
+THEIRS = re.compile(r"(?:^| )(-h [01]|-t 3|-m \d+)(?: |$)")
+#: Options that are not ours, and what to do instead.
 HINTS = {
     "-h": "fwsvm has no shrinking; leave it out",
     "-m": "write --cache-mb; -m is --method here",
@@ -67,67 +86,45 @@ class LibsvmCommand(click.Command):
             every = (one for one in self.get_params(ctx) if isinstance(one, click.Option))
             some = [one for one in every if getattr(one, "group", OUTPUT) == group]
             if records := [record for one in some if (record := one.get_help_record(ctx))]:
-                with formatter.section(group):
+                with formatter.section(TITLES.get(group, group)):
                     formatter.write_dl([(f"{name:{FIRST_COLUMN}}", text) for name, text in records])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse options, those of LIBSVM's that are unambiguous too; for its others say what to do."""
+        """Parse options; for those of LIBSVM's that are not ours say what to do."""
         try:
-            return super().parse_args(ctx, self._translated(args))
+            if found := THEIRS.search(" ".join(args)):
+                raise click.NoSuchOption(found[1])  # noqa: TRY301 - as one that nobody has
+            return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name
-            if name.startswith("--") and name in HINTS:
-                raise click.UsageError(f"no option {name} here: {HINTS[name]}", ctx) from None
-            if name[:2] not in HINTS:
+            name = name if name.startswith("--") else name[:2]
+            if name not in HINTS:
                 raise
-            raise click.UsageError(f"{name[:2]} is LIBSVM's: {HINTS[name[:2]]}", ctx) from None
+            whose = f"no option {name} here" if name.startswith("--") else f"{name} is LIBSVM's"
+            raise click.UsageError(f"{whose}: {HINTS[name]}", ctx) from None
         except click.UsageError as error:
             if self.name != "train" or not error.message.startswith("Got unexpected extra argument"):
                 raise
             said = "the second file of svm-train is the model: write --model FILE"
             raise click.UsageError(said, ctx) from None
 
-    def _translated(self, args: list[str]) -> list[str]:
-        """Return the arguments with -b, -d, -r, --degree and --coef0 in our words."""
-        known = {name for one in self.params for name in one.opts}
-        found: list[str] = []
-        left = list(args)
-        while left:
-            word, value = left.pop(0), left[0] if left else ""
-            is_switch = value in {"0", "1"}
-            if word == "-b" and is_switch and "--probability" in known:
-                found += ["--probability"] * int(left.pop(0))
-            elif word in PARAMETERS and value and "--param" in known:
-                found += ["--param", f"{PARAMETERS[word]}={left.pop(0)}"]
-            elif (
-                (word == "-h" and is_switch)
-                or (word == "-m" and value.isdecimal())
-                or (word, value) == ("-t", "3")
-            ):
-                raise click.NoSuchOption(word)
-            else:
-                found.append(word)
-        return found
-
 
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an option for each setting to a command, which gives their values to `settings_from`."""
-    types = typing.get_type_hints(Settings)
-    for setting in reversed(fields(Settings)):
-        about, names = setting.metadata, list(option_names(setting))
-        if not about["group"]:  # --param sets it, too
-            continue
-        more: dict[str, Any] = {name: about[name] for name in ("group", "help", "metavar")}
-        kinds = typing.get_args(types[setting.name]) or (types[setting.name],)
-        if any(typing.get_origin(kind) is Mapping for kind in (types[setting.name], *kinds)):
-            more["multiple"] = True
-        elif bool in kinds:
-            names[0] += f"/--no-{names[0].lstrip('-')}"
-        else:
-            more["type"] = next((kind for kind in (float, int) if kind in kinds), None)
-        if setting.default not in {None, MISSING}:
-            more |= {"default": setting.default, "show_default": setting.default not in {True, "default"}}
-        command = grouped(*names, setting.name, **more)(command)
+    """Add an option for each setting to a command, which gives their values to `settings_from`.
+
+    An option without a group is LIBSVM's and not in the help: --param sets it, too.
+    """
+    for name, row in reversed(options().items()):
+        command = grouped(
+            *row["options"].split(),
+            name,
+            group=row["group"],
+            hidden=not row["group"],
+            help=row["help"],
+            metavar=row["metavar"] or None,
+            default=None,
+            **KINDS.get(row["kind"], {}),
+        )(command)
     return command
 
 
@@ -158,8 +155,10 @@ scheduler_option = grouped(
 
 
 def probability_option(text: str) -> Decorator:
-    """Return the option --probability."""
-    return grouped("--probability", is_flag=True, group=MODEL, help=text)
+    """Return the option --probability, and -b 0 or -b 1 in its place, as in LIBSVM."""
+    ours = grouped("--probability", is_flag=True, group=MODEL, help=text)
+    theirs = grouped("-b", "probability", type=bool, default=False, hidden=True, group=MODEL, help=text)
+    return lambda command: ours(theirs(command))
 
 
 #: Adds --quiet to a command; `fwsvm.cli._lines.is_quiet` says whether it was given.
@@ -168,7 +167,7 @@ quiet_option = grouped(
     "-q",
     is_flag=True,
     expose_value=False,
-    callback=lambda context, _, value: context.meta.update({QUIET: value}),
+    callback=lambda context, _, value: value and context.meta.update({QUIET: True}),
     group=OUTPUT,
     help="Leave out all messages but warnings and errors.",
 )
@@ -189,32 +188,32 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def settings_from(options: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
+def settings_from(given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
     """Return the settings of `training_options`, and the other options, which say how to load the data."""
     from fwsvm.data.labels import weights_from_words
     from fwsvm.kernels.kernel import family
     from fwsvm.parameters import converted
     from fwsvm.problems.precomputed import is_given, refuse_scaling
-    from fwsvm.solvers.resolve import refuse_what_does_nothing
+    from fwsvm.validation import make_settings
 
-    given = {each.name: options.pop(each.name) for each in fields(Settings) if each.name in options}
+    how = {name: value for name, value in given.items() if name not in options()}
+    given = {name: given[name] for name in options() if given[name] is not None}
     given["class_weight"] = weights_from_words("--class-weight", given["class_weight"])
-    given["kernel"] = kernel = KERNELS.get(given["kernel"], given["kernel"])
+    given["kernel"] = kernel = KERNELS.get(given.get("kernel", ""), given.get("kernel"))
     own = family(kernel).own if kernel else {}
     words, given["parameters"], given["kernel_parameters"] = given["parameters"], {}, {}
     for name, sign, value in (text.partition("=") for text in words):
         if not sign:
             raise UsageError(f"--param takes NAME=VALUE, not {name!r}")
-        if name in PARAMETERS.values():
-            given[name] = converted(name, value, type(getattr(Settings(), name)))
+        if name in PARAMETERS:
+            given[name] = converted(name, value, PARAMETERS[name])
         else:
             given["kernel_parameters" if name in own else "parameters"][name] = value
-    settings = Settings(**given)
-    refuse_what_does_nothing(settings)
-    refuse_scaling(settings.kernel, options["scale"])
+    settings = make_settings(given)
+    refuse_scaling(settings.kernel, how["scale"])
     if is_given(settings.kernel):
-        options["zero_based"] = True  # 0 is the row's number
-    return settings, options
+        how["zero_based"] = True  # 0 is the row's number
+    return settings, how
 
 
 def refuse_on_cluster(options: dict[str, Any], **more: object) -> None:
@@ -224,32 +223,30 @@ def refuse_on_cluster(options: dict[str, Any], **more: object) -> None:
             raise UsageError(f"--{name} is for training on one machine; leave out --{name} or --scheduler")
 
 
-def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
-    """Raise `UsageError` for an output that is also an input or another output, which would be overwritten."""
+def refuse_outputs(inputs: Iterable[str | Path | None], *outputs: tuple[str, Path | None]) -> None:
+    """Raise `UsageError` for an output, by its option, that is an input or another output, or cannot be written."""
     # realpath, because Path.resolve raises for links that lead to themselves
     taken = {os.path.realpath(each) for each in inputs if each is not None}
-    for output in outputs:
+    for option, output in outputs:
         if output is None:
             continue
         if str(output) == "-":
             raise UsageError("- is no file: leave it out, or write /dev/stdout")
-        if os.path.realpath(output) in taken:
+        place = os.path.realpath(output)
+        if place in taken:
             raise UsageError(
                 f"{output} would be overwritten: it is also an input or another output; name another file"
             )
-        taken.add(os.path.realpath(output))
-
-
-def refuse_no_folder(output: Path | None, option: str) -> None:
-    """Raise `UsageError` for an output file that cannot be made, before anything is computed for it."""
-    if output is None or str(output).startswith("/dev/"):
-        return
-    folder = output.absolute().parent
-    why = "it is a folder" if output.is_dir() else "" if folder.is_dir() else f"there is no folder {folder}"
-    if not why:
+        taken.add(place)
+        folder = output.absolute().parent
+        if str(folder) == "/dev":
+            continue
+        why = "it is a folder" if output.is_dir() else ""
         try:
             tempfile.TemporaryFile(dir=folder).close()  # os.access knows nothing of /proc
-        except OSError:
-            why = f"no permission to write in {folder}"
-    if why:
-        raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
+        except FileNotFoundError:
+            why = f"there is no folder {folder}"
+        except OSError as error:
+            why = f"{folder}: {error.strerror}"
+        if why:
+            raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")

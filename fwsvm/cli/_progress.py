@@ -20,9 +20,8 @@ from rich.table import Column
 from rich.text import Text
 
 from fwsvm import phases
-from fwsvm.cli._lines import is_quiet, note
+from fwsvm.cli._lines import is_quiet, note, outcome
 from fwsvm.phases import Phase
-from fwsvm.status import ending
 
 if TYPE_CHECKING:
     from fwsvm.experiments.plan import Cell
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from fwsvm.solvers.loop import Progress as RunProgress
 
 SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal
-MANY_EVENTS = 24  # of compiling, two for each function; fewer are compiled without a word
+MANY_FUNCTIONS = 12  # fewer are compiled without a word
+COMPILING = "compiling for first use"
 WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
 WORDS = 25  # columns beside the bar
 RUNS, PHASE = TaskID(0), TaskID(1)
@@ -71,7 +71,7 @@ class Display:
         )
         for _ in (RUNS, PHASE):
             self._bars.add_task("", total=None, visible=False, said="")
-        self._compiled, self._counted, self._last_line = 0, "", -math.inf
+        self._compiled, self._counted, self._last_line, self._done = 0, "", -math.inf, 0.0
         self._open = contextlib.ExitStack()
         self.begin()
 
@@ -93,27 +93,17 @@ class Display:
 
     def begin(self, name: str = "") -> None:
         """Show another run of that name, whose phases begin anew."""
-        self._phase, self._part, self._orders, self._done = "", 0, 1.0, 0.0
-        self._bars.run_name = name
+        self._phase, self._bars.run_name = "", name
 
     def enter(self, phase: str) -> None:
         """Show another phase; compiling is shown within the phase that needs it."""
         if phase == Phase.COMPILE:
             self._compiled += 1
-            self.inside("compiling (once)")
-            if self._compiled == MANY_EVENTS and not self._has_bars:
-                note("compiling for this machine (once)")
+            self.inside(COMPILING)
+            if self._compiled == MANY_FUNCTIONS and not self._has_bars:
+                note(COMPILING)
         elif phase != self._phase:
-            self._phase = phase
-            self._update(PHASE, phase, None, "")
-            if phase == Phase.TRAIN:
-                self._line("begins")
-
-    def _line(self, said: str) -> None:
-        """Without a terminal, write a line on the present phase, if the last one is some seconds ago."""
-        if not self._has_bars and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            note(f"{self._counted}{self._phase}: {said}")
+            self.show(phase, None, "begins" if phase == Phase.TRAIN else "")
 
     def inside(self, what: str, part: float | None = None) -> None:
         """Show a long step of the present phase, and how far it is if that is known."""
@@ -123,10 +113,14 @@ class Display:
         self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
 
     def show(self, phase: str, done: float | None, said: str) -> None:
-        """Show how far a phase is."""
-        self.enter(phase)
+        """Show how far a phase is; without a terminal write a line, if the last one is some seconds ago."""
+        if phase != self._phase:
+            self._phase, self._done = phase, 0.0
         self._update(PHASE, phase, done, said)
-        self._line(said)
+        now = time.monotonic()
+        if said and not self._has_bars and now - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            note(f"{self._counted}{phase}: {said}")
 
     def count(self, label: str, done: int, total: int) -> None:
         """Show how many runs or folds are done."""
@@ -135,18 +129,13 @@ class Display:
         self._counted = f"{label} {said}, "
 
     def __call__(self, progress: "RunProgress") -> None:
-        """Show the progress of a run that trains: its subproblems, and the orders of magnitude of one's gap."""
+        """Show the progress of a run that trains: its subproblems, and how near the gap of one is to the tolerance."""
         number, of, _, iterations, objective, gap, tolerance, vectors = progress
         relative = gap / objective if objective else math.nan
-        if number != self._part:
-            self._done = self._done if number > self._part else 0.0  # another run
-            self._part, self._orders = number, 1.0
-        inside = 0.0
-        if tolerance and 0 < relative < math.inf:
-            orders = max(0.0, math.log(relative / tolerance))
-            self._orders = max(self._orders, orders)
-            inside = 1.0 - orders / self._orders
-        self._done = max(self._done, min(1.0, (number + inside) / of))
+        nearness = 0.0  # of the logarithm of the gap, from 1 on
+        if relative > 0.0 and 0.0 < tolerance < 1.0:
+            nearness = min(1.0, math.log(min(1.0, relative)) / math.log(tolerance))
+        self._done = max(self._done, min(1.0, (number + nearness) / of))
         parts = [f"part {min(number + 1, of)}/{of}"] if of > 1 else []
         if math.isfinite(relative):
             parts.append(f"gap {relative:.1e}")
@@ -185,11 +174,5 @@ class RunsDisplay(Display):
         self.count("runs", self.done, self.total)
         if self._has_bars:
             return
-        row = record.row
-        said = [ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
-        if row.get("test_accuracy") is not None:
-            said.append(f"{100 * row['test_accuracy']:.2f} %")
-        if row.get("train_seconds") is not None:
-            said.append(f"{row['train_seconds']:.3g} s")
-        note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
+        note(f"[{self.done}/{self.total}] {record.cell.label}: {outcome(record.row)}")
         self._last_line = time.monotonic()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fwsvm.cli._lines import echo, is_quiet, tell
+from fwsvm.cli._lines import echo, is_quiet, known_of, tell
 from fwsvm.errors import ModelError, listed
 from fwsvm.phases import Phase
 from fwsvm.settings import with_options
@@ -15,7 +15,7 @@ from fwsvm.settings import with_options
 if TYPE_CHECKING:
     from fwsvm.cli._progress import Display
     from fwsvm.experiments.record import Row
-    from fwsvm.experiments.run import LocalRows, TrainingRows
+    from fwsvm.experiments.run import TrainingRows
     from fwsvm.scaling import Ranges
     from fwsvm.solvers import Settings
     from fwsvm.solvers.resolve import Resolved
@@ -67,100 +67,103 @@ def open_problem(
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved, table = resolve(remote.source, settings), remote.source.table
-        origin = f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)"
-        shape = f"{len(table.codes):,} x {table.features:,}"
-        _print_problem(say, remote, resolved, origin, shape, table.classes, table.ranges)
+        facts = {
+            "data": f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)",
+            "rows": f"{len(table.codes):,} x {table.features:,}",
+        }
+        _print_problem(say, remote, resolved, facts, table.classes, table.ranges)
         yield Problem(remote, settings, resolved)
 
 
-def _load(say: Print, data: str, settings: "Settings", *, probability: bool = False, **how: Any) -> "Problem":
+def _load(say: Print, name: str, settings: "Settings", *, probability: bool = False, **how: Any) -> "Problem":
     """Load a data set and print the problem."""
+    import numpy as np
+
     from fwsvm import data as data_sets
     from fwsvm.data import inputs
     from fwsvm.experiments.run import LocalRows
     from fwsvm.kernels.kernel import family
+    from fwsvm.kernels.source import RowSource
     from fwsvm.problems.machines import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
-
-    loaded = data_sets.load(data, raw=True, **how)
-    rows = LocalRows(loaded, probability=probability)
-    X = rows.data.train.X
-    if how.get("test") is not None and is_given(settings.kernel):
-        unseen, *_ = inputs.unseen_rows(how["test"], zero_based=True)
-        refuse_other_rows(unseen.X, training_rows=X.shape[1] - 1)
-    resolved = print_rows(say, data, rows, settings)
-    if warning := scaling_warning(X, family(resolved.kernel_name)):
-        tell([warning])
-    return Problem(rows, settings, resolved)
-
-
-def print_rows(say: Print, name: str, rows: "LocalRows", settings: "Settings") -> "Resolved":
-    """Print the problem of rows in this process; return what became of the settings."""
-    import numpy as np
-
-    from fwsvm.kernels.source import RowSource
-    from fwsvm.problems.precomputed import is_given
     from fwsvm.solvers.fit import weights_of_classes
     from fwsvm.solvers.resolve import resolve
 
+    rows = LocalRows(data_sets.load(name, raw=True, **how), probability=probability)
     data = rows.data
     X, classes = data.train.X, data.classes
-    resolved = resolve(settings, X)
-    filled = f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero" if hasattr(X, "nnz") else "dense"
-    shape = f"{X.shape[0]:,} x {X.shape[1]:,}, {filled}"
-    if is_given(resolved.kernel_name):
-        shape = f"{X.shape[0]:,} x {X.shape[1] - 1:,} kernel values"
+    resolved, (m, n) = resolve(settings, X), X.shape
+    filled = f"{X.nnz / max(1, m * n):.2%} non-zero" if hasattr(X, "nnz") else "dense"
+    shape = f"{m:,} x {n:,}, {filled}"
+    if is_given(settings.kernel):
+        shape = f"{m:,} x {n - 1:,} kernel values"
+        if how.get("test") is not None:
+            unseen, *_ = inputs.unseen_rows(how["test"], zero_based=True)
+            refuse_other_rows(unseen.X, training_rows=n - 1)
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
-    _print_problem(say, rows, resolved, origin, shape, classes, data.train.ranges)
-    weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(len(rows.codes)))
+    _print_problem(say, rows, resolved, {"data": origin, "rows": shape}, classes, data.train.ranges)
+    weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(m))
     if settings.class_weight is not None:
         each = [f"{name}: {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
         say("class weights", listed(each, most=MAX_NAMED_CLASSES))
     if resolved.stop == "meb":
         own = RowSource(X).diagonal(resolved.kernel).values + 1.0 + 1.0 / (resolved.C * weights)[rows.codes]
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")
-    return resolved
+    if warning := scaling_warning(X, family(resolved.kernel_name)):
+        tell([warning])
+    return Problem(rows, settings, resolved)
 
 
 def _print_problem(
     say: Print,
     rows: "TrainingRows",
     resolved: "Resolved",
-    origin: str,
-    shape: str,
+    facts: dict[str, str],
     classes: Sequence[str],
     ranges: "Ranges | None",
 ) -> None:
+    """Print a problem; ``facts`` say where the rows are from, and their shape."""
     from fwsvm.kernels.kernel import family
 
-    known = {**vars(resolved), **vars(resolved.family), **resolved.as_columns()}
-    order = f"{len(classes)} ({listed(classes, most=MAX_NAMED_CLASSES)}), {resolved.family.multiclass}"
-    kernel = "{kernel}: " + family(resolved.kernel_name).formula
-    if known["gamma"] is not None:
-        kernel += f", gamma {{gamma:.6g}} ({'rule {width_rule}' if known['width_rule'] else 'as given'})"
-    stop = ["{stop} {tolerance:g}"]
-    if resolved.family.searches:
-        stop.append("{search} search")
-        stop += [f"protocol {label}"] if (label := resolved.protocol.label) != "default" else []
-    stop += ["at most {max_iterations:,} iterations"] if resolved.max_iterations is not None else []
-    stop += ["at most {time_limit:.3g} s"] if resolved.time_limit is not None else []
-    say("data", origin)
-    say("rows", shape + (f", {rows.test_count:,} test rows" if rows.test_count else ""))
+    searches, protocol = bool(resolved.family.searches), resolved.protocol.label
+    known = {
+        **vars(resolved),
+        **vars(resolved.family),
+        **resolved.as_columns(),
+        "formula": family(resolved.kernel_name).formula,
+        "protocol": protocol,
+    }
+    width = "rule {width_rule}" if known["width_rule"] else "as given"
+    said = {
+        **facts,
+        "classes": f"{len(classes)} ({listed(classes, most=MAX_NAMED_CLASSES)}), {known['multiclass']}",
+        "scaling": "none (values as they are)",
+        "method": f"{resolved.method.name} ({resolved.method.paper})",
+        "problem": known["problem"],
+        "kernel": (KERNEL if known["gamma"] is None else f"{KERNEL}, {WIDTH} ({width})").format(**known),
+        "C": "{C:g} (lambda = {lambda_:.4g})".format(**known),
+    }
+    stops = {
+        "{stop} {tolerance:g}": True,
+        "{search} search": searches,
+        "protocol {protocol}": searches and protocol != "default",
+        "at most {max_iterations:,} iterations": resolved.max_iterations,
+        "at most {time_limit:.3g} s": resolved.time_limit,
+    }
+    if len(classes) == 2:
+        said["classes"] = f"{classes[0]} is +1, {classes[1]} is -1"
+    if ranges:
+        said["scaling"] = f"{ranges.interval} by the ranges of the training rows"
+    if rows.test_count:
+        said["rows"] += f", {rows.test_count:,} test rows"
+    said["stop"] = ", ".join(text for text, holds in stops.items() if holds).format(**known)
+    for label, text in said.items():
+        say(label, text)
     for notice in rows.notices:
-        say("", notice)
-    say("classes", f"{classes[0]} is +1, {classes[1]} is -1" if len(classes) == 2 else order)
-    scaling = f"{ranges.interval} by the ranges of the training rows" if ranges else ""
-    say("scaling", scaling or "none (values as they are)")
-    say("method", f"{resolved.method.name} ({resolved.method.paper})")
-    for label, text in {
-        "problem": "{problem}",
-        "kernel": kernel,
-        "C": "{C:g} (lambda = {lambda_:.4g})",
-        "stop": ", ".join(stop),
-    }.items():
-        say(label, text.format(**known))
+        say("note", notice)
 
 
+KERNEL, WIDTH = "{kernel}: {formula}", "gamma {gamma:.6g}"
 #: What is printed of a result, by the columns of its row and by what `print_result` adds.
 RESULT = {
     "objective": "{objective:.10g}{in_all}",
@@ -169,6 +172,12 @@ RESULT = {
     "iterations": "{iterations:,} ({steps:,} steps, {kernel_evaluations:,} kernel values)",
     "accuracy": "{accuracies}",
     "seconds": "{seconds}",
+}
+MEASURED = {
+    "accuracies": {"train_accuracy": "training {:.2%}", "test_accuracy": "test {:.2%}"},
+    "seconds": {
+        f"{name}_seconds": f"{name} {{:.3g}}" for name in ("load", "compile", "train", "check", "predict")
+    },
 }
 GAP_KINDS = {
     "exact": "recomputed from scratch",
@@ -191,15 +200,7 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     known["proof"] = "certified: " if result.certified else ""
     known["proof"] += "of the sample's problem, " if result.sample is not None else ""
     known["proof"] += GAP_KINDS[result.gap_kind].format(**known)
-    found = {name: known.get(f"{name}_accuracy") for name in ("train", "test")}
-    said = [
-        f"{name}{'ing' * (name == 'train')} {part:.2%}" for name, part in found.items() if part is not None
-    ]
-    if found["train"] is None:
-        said.insert(0, "training not computed; `fwsvm predict` computes it")
-    took = {name: known.get(f"{name}_seconds") for name in ("load", "compile", "train", "check", "predict")}
-    known["accuracies"] = ", ".join(said)
-    known["seconds"] = ", ".join(f"{name} {time:.3g}" for name, time in took.items() if time is not None)
+    known |= {name: known_of(known, forms) for name, forms in MEASURED.items()}
     is_best = result.message == Status.CONVERGED.sentence
     say("", "")
     say("status", f"{how}: {result.message}" if is_best else how)
@@ -207,9 +208,6 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         say("solved by", method_label(row["method"], "", result.chosen))
     for label, text in RESULT.items():
         say(label, text.format(**known))
-    if row["cache_hit_rate"] is not None and 4 * result.kernel_evaluations > row["cache_mib"] << 21:
-        filled = f"kernel values would fill the {row['cache_mib']:,} MiB kept for them more than twice"
-        say("", f"{filled}; a larger --cache-mb may be faster")
     if not is_best:
         tell([with_options(result.message)])
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli._lines import echo
+from fwsvm.cli._lines import echo, outcome
 from fwsvm.cli._options import (
+    DATA,
     LibsvmCommand,
     data_argument,
     grouped,
@@ -17,8 +18,8 @@ from fwsvm.cli._options import (
     run_options,
     settings_from,
 )
-from fwsvm.settings import DATA, with_options
-from fwsvm.status import Status, ending
+from fwsvm.settings import with_options
+from fwsvm.status import Status
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cross_validation import Fold
@@ -56,7 +57,7 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
                 made.append(fold)
                 display.count("folds", len(made), folds)
                 display.begin()
-                say(f"fold {len(made) - 1}", _line(fold))
+                say(f"fold {len(made) - 1}", outcome(fold.row))
                 if message := fold.result.message.removeprefix(fold.result.status.sentence).strip():
                     say("", with_options(message))
         except KeyboardInterrupt:
@@ -69,14 +70,6 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
         _print(made, folds, as_json=as_json)
     ended = exit_codes.FAILED if lost else 0
     click.get_current_context().exit(ended if len(made) == folds else exit_codes.INTERRUPTED)
-
-
-def _line(fold: "Fold") -> str:
-    row, found = fold.row, fold.row["test_accuracy"]
-    judged = "not judged" if found is None else f"{100 * found:.2f}% of {fold.held_out:,} rows"
-    took = f"{row['support_vectors']:,} SV, {row['train_seconds']:.3g} s"
-    gap, how = row["relative_gap"], ending(row["status"], row["stop"], row["relative_gap"])
-    return f"{judged}, {took}, relative gap {gap:.1e}, {how}"
 
 
 def _print(made: "list[Fold]", folds: int, *, as_json: bool) -> None:

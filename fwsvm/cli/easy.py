@@ -2,7 +2,6 @@
 
 import functools
 import shlex
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,19 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm import exit_codes
 from fwsvm.cli._lines import is_quiet, note
 from fwsvm.cli._options import (
     FILE_OR_NAME,
     PATH,
     label_option,
     quiet_option,
-    refuse_no_folder,
-    refuse_overwriting,
+    refuse_outputs,
 )
 from fwsvm.phases import Phase
 from fwsvm.settings import Settings
-from fwsvm.status import Status
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
@@ -60,64 +56,57 @@ def easy(
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display
+    from fwsvm.cli.train import train as training
     from fwsvm.experiments.cross_validation import choose_width_and_penalty
-    from fwsvm.experiments.run import LocalRows, alone, run_one
     from fwsvm.problems import model_files
 
     begun = time.monotonic()
     model = model or Path(f"{Path(train).name.partition('?')[0].replace(':', '-')}.model")
-    refuse_overwriting([train, test], [model, model_files.range_path(model)])
-    refuse_no_folder(model, "--model")
+    refuse_outputs([train, test], ("--model", model), ("--model", model_files.range_path(model)))
     say, settings = text.printer(), Settings()
     with Display() as display:
         display.enter(Phase.LOAD)
-        load = functools.partial(data_sets.load, train, test=test, label=label, raw=True)
-        data = load()
+        data = data_sets.load(train, test=test, label=label, raw=True)
         scaling, why = _scaling(data)
-        if scaling != data.scaling:
-            data = load(scale=scaling)
         say("scale", why)
         best, used = choose_width_and_penalty(
-            data,
+            replace(data, scaling=scaling),
             settings,
             FOLDS,
             seconds=SEARCH_SHARE * time_limit if time_limit else None,
             watch=display,
             count=functools.partial(display.count, "choose"),
         )
-        if best.why_not:
-            why = "no time to try any C on all folds" if time_limit else best.why_not
-            say("choose", f"{why}: C is 1, gamma the default")
-        else:
-            settings = replace(settings, C=best.values["C"], gamma=best.values["gamma"])
-            some = f" of {used:,} of the rows" if used < data.train.rows else ""
-            tried = f"best of {best.tried} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
-            say("choose", f"C {settings.C:g}, gamma {settings.gamma:.4g}: {tried}")
-            for name in best.on_edge:
-                note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
-        if time_limit:
-            left = max(0.1, time_limit - (time.monotonic() - begun))
-            settings = replace(settings, time_limit=left, method="nested")
-        display.begin()
-        rows = LocalRows(data)
-        resolved = text.print_rows(say, train, rows, settings)
-        result, row = run_one(rows, alone(rows, settings), display, resolved)
-    text.print_result(say, result, row)
-    text.write_model(model, result, row)
-    say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
-    words = f"-m {settings.method} -C {resolved.C!r} --gamma {resolved.as_columns()['gamma']!r}".split()
+    words = ["-m", "nested" if time_limit else settings.method]
+    if best.why_not:
+        why = "no time to try any C on all folds" if time_limit else best.why_not
+        say("choose", f"{why}: C is 1, gamma the default")
+    else:
+        C, gamma = best.values["C"], best.values["gamma"]
+        words += ["-C", repr(C), "--gamma", repr(gamma)]
+        some = f" of {used:,} of the rows" if used < data.train.rows else ""
+        tried = f"best of {best.tried} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
+        say("choose", f"C {C:g}, gamma {gamma:.4g}: {tried}")
+        for name in best.on_edge:
+            note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
+    left = max(0.1, time_limit - (time.monotonic() - begun)) if time_limit else None
     given = {
         "--scale": scaling,
-        "--time-limit": f"{settings.time_limit:.3g}" if settings.time_limit else None,
+        "--time-limit": left and f"{left:.3g}",
         "--label": label,
         "--test": test,
         "--model": model,
     }
     words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
-    if not is_quiet():  # in one piece, to be copied
-        command = shlex.join(["fwsvm", "train", *words, train])
-        click.echo(f"{'repeat':<{text.LABEL}}{command}")
-    sys.exit(exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0)
+    words.append(train)
+    try:
+        with training.make_context("train", [*words], click.get_current_context()) as context:
+            training.invoke(context)
+    except SystemExit:
+        say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
+        if not is_quiet():  # in one piece, to be copied
+            click.echo(f"{'repeat':<{text.LABEL}}{shlex.join(['fwsvm', 'train', *words])}")
+        raise
 
 
 def _scaling(data: "Dataset") -> tuple[str, str]:

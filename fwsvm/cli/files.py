@@ -16,7 +16,7 @@ from fwsvm.cli._options import (
     data_argument,
     label_option,
     quiet_option,
-    refuse_overwriting,
+    refuse_outputs,
     zero_based_option,
 )
 from fwsvm.errors import UsageError, counted, listed
@@ -66,7 +66,7 @@ def scale(
     low, high = -1.0 if lower is None else lower, 1.0 if upper is None else upper
     if not -LARGEST < low < high < LARGEST:
         raise UsageError("the ends of an interval must be finite numbers, the lower below the upper")
-    refuse_overwriting([data, restore], [save, output])
+    refuse_outputs([data, restore], ("--save", save), ("--output", output))
     table, notices = inputs.read_rows(data, zero_based=zero_based, label=label)
     X = table.X
     if restore:
@@ -159,7 +159,7 @@ def subset(
     from fwsvm.data import libsvm_tools
     from fwsvm.files.atomic import replacing
 
-    refuse_overwriting([data], [output, rest])
+    refuse_outputs([data], ("OUTPUT", output), ("REST", rest))
     classes, text_of = libsvm_tools.lines_of(data, label)
     chosen = libsvm_tools.draw(classes, size, seed, stratified=method == "0")
     if output is None:

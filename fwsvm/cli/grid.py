@@ -13,7 +13,6 @@ from fwsvm.cli._options import FILE_OR_NAME, FOLDER, offline_option, quiet_optio
 from fwsvm.cli._results import columns, conditions_option
 from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.phases import Phase
-from fwsvm.settings import MOST_THREADS
 
 if TYPE_CHECKING:
     from fwsvm.experiments.experiment import DataSpec, Experiment, Resources
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster to run on, such as tcp://10.0.0.1:8786.")
 @click.option(
     "--threads",
-    type=click.IntRange(1, MOST_THREADS),
+    type=click.IntRange(1, 1024),
     metavar="N",
     help="Threads of a run [default: all of the machine; 1 beside others].",
 )
@@ -195,12 +194,10 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
                 known[data] = DataInfo(name_in_rows(data.name), missing=str(error))
                 echo(f"missing: {error}", 2, err=True)
                 continue
-            train, test = (
-                found.train,
-                f" + {found.test.rows:,} to test" if found.test is not None and found.test.rows else "",
-            )
+            train, test = found.train, found.test
             known[data] = DataInfo(found.name, found.fingerprint, train.rows)
-            shape = f"{counted(train.rows, 'row')}{test}, {counted(train.features, 'feature')}"
+            tested = f" + {test.rows:,} to test" if test is not None and test.rows else ""
+            shape = f"{counted(train.rows, 'row')}{tested}, {counted(train.features, 'feature')}"
             note(f"{data.name}: {shape}, {len(found.classes)} classes")
             for notice in found.notices:
                 note(f"  {notice}", 4)

@@ -8,20 +8,21 @@ import click
 
 from fwsvm.cli._lines import note, tell
 from fwsvm.cli._options import (
+    DATA,
+    OUTPUT,
     PATH,
+    RESOURCES,
     LibsvmCommand,
     data_argument,
     grouped,
     label_option,
     probability_option,
     quiet_option,
-    refuse_no_folder,
-    refuse_overwriting,
+    refuse_outputs,
 )
 from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
-from fwsvm.settings import DATA, OUTPUT, RESOURCES
 
 
 @click.command(cls=LibsvmCommand)
@@ -82,8 +83,7 @@ def predict(
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
-    refuse_overwriting([model, data], [output])
-    refuse_no_folder(output, "OUTPUT")
+    refuse_outputs([model, data], ("OUTPUT", output))
     wanted = prediction.DECISION if decision else prediction.PROBABILITY if probability else ""
     with Display() as display:
         display.enter(Phase.LOAD)

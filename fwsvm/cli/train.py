@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +12,20 @@ import click
 from fwsvm import exit_codes
 from fwsvm.cli._lines import tell
 from fwsvm.cli._options import (
+    DATA,
+    OUTPUT,
+    PAPERS,
     PATH,
     LibsvmCommand,
     data_argument,
     grouped,
     probability_option,
-    refuse_no_folder,
     refuse_on_cluster,
-    refuse_overwriting,
+    refuse_outputs,
     run_options,
     settings_from,
 )
 from fwsvm.errors import FwsvmError, UsageError
-from fwsvm.settings import DATA, OUTPUT, PAPERS
-from fwsvm.status import Status
 
 if TYPE_CHECKING:
     from fwsvm.cli._progress import Display
@@ -68,44 +69,41 @@ def train(
     if probability and model is None:
         raise UsageError("--probability is for the model; give --model FILE as well")
     settings, how = settings_from(options)
-    refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
-    refuse_no_folder(model, "--model")
-    refuse_no_folder(trace, "--trace")
+    ranges = model_files.range_path(model) if model else None
+    refuse_outputs([data, test], ("--model", model), ("--model", ranges), ("--trace", trace))
     if scheduler is not None:
         refuse_on_cluster(how, probability=probability)
     say = text.printer(to_stderr=as_json)
     how |= {"test": test, "probability": probability}
     with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
         result, row = _run(problem, display, as_json=as_json)
-    failures: list[FwsvmError] = []
+    writers: list[Callable[[], None]] = []
+    if model is not None:
+        writers.append(partial(text.write_model, model, result, row))
+    if trace is not None:
+        writers.append(partial(write_trace, trace, result.trace))
+    has_failed = probability and getattr(result.model, "sigmoids", None) is None
     with held_back():  # what was trained is not lost
-        for path, write in (
-            (model, partial(text.write_model, result=result, row=row)),
-            (trace, partial(write_trace, points=result.trace)),
-        ):
+        for write in writers:
             try:
-                if path is not None:
-                    write(path)
-            except FwsvmError as error:  # said after the result: hours of training may stand behind it
-                failures.append(error)
+                write()
+            except FwsvmError as error:
+                tell([error])
+                has_failed = True
         text.print_result(say, result, row)
         if as_json:
             click.echo(json.dumps(json_values(row)))
     if trace is not None and result.subproblems > 1:
         tell([f"{trace} has no points: a trace is of one problem, and these are {result.subproblems:,}"])
-    tell(failures[:-1])
-    if failures:
-        raise failures[-1]
-    if result.status is Status.INTERRUPTED:
+    if result.status == "interrupted":
         sys.exit(exit_codes.INTERRUPTED)
-    sys.exit(exit_codes.FAILED if probability and getattr(result.model, "sigmoids", None) is None else 0)
+    sys.exit(exit_codes.FAILED if has_failed else 0)
 
 
 def _run(problem: "Problem", display: "Display", *, as_json: bool) -> "tuple[Result, Row]":
     """Return result and row; a run that an error ends has a row, too."""
-    from fwsvm._memory import ran_out
     from fwsvm.experiments.record import known_columns
-    from fwsvm.experiments.run import ALONE, alone, failure_record, run_one
+    from fwsvm.experiments.run import ALONE, alone, error_record, run_one
     from fwsvm.results.writing import json_values
 
     rows, settings, resolved = problem
@@ -115,7 +113,5 @@ def _run(problem: "Problem", display: "Display", *, as_json: bool) -> "tuple[Res
     except (FwsvmError, MemoryError) as error:
         if as_json:
             known = ALONE | known_columns(resolved.as_columns()) | rows.columns
-            message = ran_out(error) if isinstance(error, MemoryError) else str(error)
-            failed = failure_record(cell, Status.ERROR, message, **known)
-            click.echo(json.dumps(json_values(failed.row)))
+            click.echo(json.dumps(json_values(error_record(cell, error, **known).row)))
         raise

@@ -185,6 +185,9 @@ def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, flo
     if not words or [*words] == [BALANCED]:
         return words[0] if words else None
     pairs = [word.rpartition("=")[::2] for word in words]
-    if wrong := [word for word, (label, _) in zip(words, pairs, strict=True) if not label]:
-        raise UsageError(f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}")
+    for word, (label, _) in zip(words, pairs, strict=True):
+        if not label or re.search("=.*,", label):
+            raise UsageError(
+                f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(word)}; repeat {option} for each class"
+            )
     return weights_by_label(pairs)

@@ -7,29 +7,46 @@ So two classes are passed on in reverse order; more keep their order.
 import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fwsvm import scaling
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import label_text
-from fwsvm.errors import FwsvmError, callers_level, shown
+from fwsvm.errors import FwsvmError, callers_level, not_one_of
 from fwsvm.estimators import parameters
-from fwsvm.kernels.kernel import KERNELS
+from fwsvm.experiments.record import kernel_of
+from fwsvm.experiments.run import LocalRows
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.machines import prepared, refuse_undecided, scaling_warning
-from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
+from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status
+from fwsvm.solvers.resolve import check
 from fwsvm.validation import check_labels, label_keys
 
+NO_LIMIT = -1  # of max_iter and time_limit, as in SVC
+SETTINGS = {field.name for field in fields(Settings)}
+#: Parameters that scikit-learn names otherwise than the settings.
+RENAMED = {
+    "tol": "tolerance",
+    "max_iter": "max_iterations",
+    "n_jobs": "threads",
+    "random_state": "seed",
+    "cache_size": "cache_mib",
+    "lam": "lambda_",
+}
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
+@dataclass(eq=False, repr=False)
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base of the classifiers.
+    """Base of the classifiers, with the parameters that all have.
 
     Attributes
     ----------
@@ -40,7 +57,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """
 
     family: ClassVar[str]
-    result_: Any  # a Result, once fitted
+
+    C: float = 1.0
+    _: KW_ONLY
+    method: str = "auto"
+    stop: str = "relative"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    parameters: Mapping[str, Any] | None = None
+    scale: str | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
@@ -60,42 +88,45 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             ready = prepared(self.result_.model, self._rows_to_predict(canonical(rows)))
             for notice in ready.notices:
                 warnings.warn(notice, stacklevel=callers_level())
-            decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
+            decision: np.ndarray = self.result_.model.decision(ready.X, effective_n_jobs(self.n_jobs))
             refuse_undecided(decision)
         return decision
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         problem = FAMILIES[self.family].problem
         names = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
-        if self.method in METHODS and self.method not in names:
-            raise ValueError(f"{type(self).__name__} has the methods {', '.join(names)}, not {self.method}")
+        if self.method not in names:
+            raise ValueError(not_one_of(f"method of {type(self).__name__}", names, self.method))
         with value_errors():
             X, y = self._validated(X, y)
-            classes, codes = np.unique(y, return_inverse=True)
-            codes = 1 - codes if len(classes) == 2 else codes
+            classes = np.unique(y)
             if sample_weight is not None:
                 sample_weight = _check_sample_weight(
                     sample_weight, X, dtype=np.float64, ensure_non_negative=True
                 )
-            rows, ranges = self._scaled(self._training_rows(X), sample_weight)
-            weight = {"class_weight": self._class_weight(classes)}
-            settings = Settings(**self._settings(rows) | weight)
-            result = self._solve(rows, codes, class_names(classes), settings, sample_weight)
+            check("scale", self.scale or "none", scaling.SCALINGS)
+            table = LabelledRows(self._training_rows(X), label_keys(y))
+            data = Dataset("", table, None, tuple(class_names(classes)), "", scaling=self.scale or "none")
+            has_probabilities = getattr(self, "probability", False)
+            rows = LocalRows(data, probability=has_probabilities, weights=sample_weight)
+            given = self._settings(rows.data.train.X) | {"class_weight": self._class_weight(classes)}
+            settings = Settings(**given)
+            if said := scaling_warning(rows.data.train.X, kernel_of(settings), 'scale="[0,1]"'):
+                warnings.warn(said, stacklevel=callers_level())
+            result = rows.train(settings, None)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        if result.status in NOT_CONVERGED:
+        if result.status in NOT_CONVERGED or (has_probabilities and result.message != result.status.sentence):
             warnings.warn(describe_end(result), ConvergenceWarning, stacklevel=callers_level())
-        self._keep(result, classes, ranges)
+        self._keep(result, classes)
         return self
 
-    def _keep(self, result: Result, classes: np.ndarray, ranges: scaling.Ranges | None = None) -> None:
+    def _keep(self, result: Result, classes: np.ndarray) -> None:
         """Set the attributes of a fitted classifier."""
         self.classes_ = classes
-        self.result_ = result.with_rows(
-            ranges=ranges,
-            labels=in_our_order(classes),
-            feature_names=tuple(getattr(self, "feature_names_in_", ())),
-        )
+        names = tuple(getattr(self, "feature_names_in_", ()))
+        model = replace(result.model, labels=in_our_order(classes), feature_names=names)
+        self.result_: Any = replace(result, model=model)
         self.n_iter_ = max(1, result.iterations)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, np.ndarray]:
@@ -110,10 +141,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         given = getattr(self, "class_weight", None)
         if not isinstance(given, Mapping):
             return given
-        names = dict(zip(in_our_order(classes).tolist(), class_names(classes), strict=True))
+        weights = dict(zip(texts_of(check_labels([*given])), given.values(), strict=True))
+        names = class_names(classes)
         # the rows may be a part of some that have more classes
-        known = given.keys() & names.keys() if names.keys() <= given.keys() else given.keys()
-        return {names.get(label, label): given[label] for label in known}
+        return {name: weights[name] for name in names} if {*names} <= weights.keys() else weights
 
     def _training_rows(self, X: Any) -> Any:
         """Return what the model is trained on: the rows X (m, n), or kernel values of them."""
@@ -123,32 +154,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Return what the model decides on: the rows X (t, n), or kernel values of them."""
         return X
 
-    def _solve(
-        self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
-    ) -> Result:
-        """Return the result of training."""
-        return fit(X, codes, names, settings, weights=weights)
-
     def _settings(self, X: Any) -> dict[str, Any]:  # noqa: ARG002 - subclasses use it
         """Return the settings that the parameters become, for rows X (m, n)."""
-        known = parameters.SETTINGS
-        return {
-            known[name].name: parameters.CONVERTED.get(name, lambda same: same)(value)
+        unlimited = {name for name in ("max_iter", "time_limit") if getattr(self, name) == NO_LIMIT}
+        given = {
+            RENAMED.get(name, name): value
             for name, value in self.get_params(deep=False).items()
-            if name in known
+            if value is not None and name not in unlimited
         }
-
-    def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
-        """Return the rows scaled, and the ranges of those whose weight is not 0."""
-        if self.scale is None:
-            kernel = KERNELS.get(getattr(self, "kernel", FAMILIES[self.family].default_kernel))
-            if kernel is not None and (said := scaling_warning(X, kernel, 'scale="[0,1]"')):
-                warnings.warn(said, stacklevel=callers_level())
-            return X, None
-        if self.scale not in scaling.TARGETS:
-            raise ValueError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {shown(self.scale)}")
-        ranges = scaling.fit(X, self.scale, None if weights is None else weights > 0)
-        return scaling.apply(X, ranges), ranges
+        given |= {"threads": effective_n_jobs(self.n_jobs), "seed": parameters.seed(self.random_state)}
+        return {name: given[name] for name in given if name in SETTINGS}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -163,7 +178,12 @@ def in_our_order(classes: np.ndarray) -> np.ndarray:
 
 def class_names(classes: np.ndarray) -> list[str]:
     """Return the text of each label, in the order of `fwsvm.solvers`."""
-    return [label_text(label) for label in label_keys(in_our_order(classes)).tolist()]
+    return texts_of(in_our_order(classes))
+
+
+def texts_of(labels: np.ndarray) -> list[str]:
+    """Return the text of each label, shape (K,)."""
+    return [label_text(label) for label in label_keys(labels).tolist()]
 
 
 @contextlib.contextmanager

@@ -1,36 +1,29 @@
 """The base of the classifiers with kernels (pairs of classes, probabilities), and the methods on the simplex."""
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.metaestimators import available_if
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from fwsvm import scaling
-from fwsvm.errors import callers_level, shown
+from fwsvm.errors import shown
 from fwsvm.estimators import parameters
-from fwsvm.estimators.base import NOT_CONVERGED, Classifier, describe_end, in_our_order
-from fwsvm.experiments.probability import refuse_probability, with_probabilities
+from fwsvm.estimators.base import Classifier, in_our_order
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.machines import takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import beside_numbers, with_numbers
 from fwsvm.problems.probability import probabilities
-from fwsvm.solvers import Result, Settings, Status
+from fwsvm.solvers import Result
 from fwsvm.validation import as_numbers
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
-#: The parameters of all classifiers with kernels.
-NAMES = (
-    "C method kernel gamma width_rule degree coef0 stop tol max_iter time_limit decision_function_shape cache_size "
-    "n_jobs random_state parameters scale kernel_parameters probability"
-)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelClassifier(Classifier):
     """Base of the classifiers with kernels, which are one-versus-one.
 
@@ -45,7 +38,15 @@ class KernelClassifier(Classifier):
     coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
     """
 
-    support_: np.ndarray | None
+    kernel: Any = "rbf"
+    gamma: float | str | None = None
+    width_rule: str = "paper"
+    degree: int = 3
+    coef0: float = 1.0
+    kernel_parameters: Mapping[str, Any] | None = None
+    cache_size: int | None = None
+    decision_function_shape: str = "ovr"
+    probability: bool = False
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of the rows of X (t, n): shape (t,) for two classes, > 0 for ``classes_[1]``.
@@ -59,13 +60,26 @@ class KernelClassifier(Classifier):
             return decision
         return np.asarray(_ovr_decision_function(decision <= 0, -decision, K))
 
-    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of ``classes_`` for the rows of X (t, n), shape (t, K); with ``probability=True``.
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """A function that returns the probabilities of ``classes_`` for rows X (t, n), shape (t, K).
 
-        As in SVC they come from sigmoids of decision values, fitted in cross-validation, so the most probable class
-        may differ from that of `predict`.
+        There is one with ``probability=True``. As in SVC probabilities come from sigmoids of decision values, fitted in
+        cross-validation, so the most probable class may differ from that of `predict`.
         """
+        if not self.probability:
+            raise AttributeError(
+                f"this {type(self).__name__} has no probabilities: make it with probability=True and fit it"
+            )
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], np.ndarray]:
+        """A function that returns the logarithms of `predict_proba`."""
+        probabilities_of = self.predict_proba
+        return lambda X: np.log(probabilities_of(X))
+
+    def _probabilities(self, X: Any) -> np.ndarray:
         decision, sigmoids = self._decision(X), self.result_.model.sigmoids
         if sigmoids is None:
             raise NotFittedError(
@@ -73,11 +87,6 @@ class KernelClassifier(Classifier):
             )
         found = probabilities(decision, sigmoids, len(self.classes_))
         return found[:, ::-1] if len(self.classes_) == 2 else found
-
-    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of `predict_proba`."""
-        return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -101,8 +110,8 @@ class KernelClassifier(Classifier):
         order = np.arange(counts.sum())
         return np.roll(order, -counts[0]) if len(counts) == 2 else order
 
-    def _keep(self, result: Result, classes: np.ndarray, ranges: scaling.Ranges | None = None) -> None:
-        super()._keep(result, classes, ranges)
+    def _keep(self, result: Result, classes: np.ndarray) -> None:
+        super()._keep(result, classes)
         model, order = self.result_.model, self._order()
         self.n_support_, self.intercept_ = in_our_order(model.counts), model.biases
         self.dual_coef_ = model.coefficients[order].T
@@ -133,21 +142,6 @@ class KernelClassifier(Classifier):
             return X
         return beside_numbers(X if self._fit_rows is None else kernel_matrix(self.kernel, X, self._fit_rows))
 
-    def _solve(
-        self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
-    ) -> Result:
-        used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
-        if self.probability:
-            refuse_probability("", codes[used], names, settings)
-        result = super()._solve(X, codes, names, settings, weights)
-        if not self.probability or result.status is Status.INTERRUPTED:
-            return result
-        some = None if weights is None else weights[used]
-        more = with_probabilities(X[used], codes[used], result, settings, weights=some)
-        if more.message != result.message and result.status not in NOT_CONVERGED:
-            warnings.warn(describe_end(more), ConvergenceWarning, stacklevel=callers_level())
-        return more
-
     def _settings(self, X: Any) -> dict[str, Any]:
         given = super()._settings(X)
         if self._takes_kernel_values:
@@ -174,11 +168,43 @@ def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
     return found
 
 
-@parameters.with_parameters(f"{NAMES} search class_weight")
+@dataclass(kw_only=True, eq=False, repr=False)
 class FrankWolfeSVC(KernelClassifier):
-    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods."""
+    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods.
+
+    Parameters
+    ----------
+    C : Penalty of errors.
+    method : One of `fwsvm methods` for kernels, but for the stochastic ones.
+    kernel : One of `fwsvm kernels`; "precomputed", where X is the kernel matrix (m, m), and (t, m) to predict; or a
+        function of two sets of rows that returns such a matrix.
+    gamma : Width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
+        ``width_rule``.
+    width_rule : From the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D.
+    degree : Degree of the poly kernel.
+    coef0 : Constant of the poly kernel.
+    kernel_parameters : Mapping of the kernel's own parameters (``fwsvm kernels``).
+    stop : relative, gap, meb or eps.
+    tol : Relative gap to reach.
+    max_iter : Iterations after which a run ends, with a ConvergenceWarning; None or -1: no limit.
+    time_limit : Seconds after which a run ends, with a ConvergenceWarning.
+    search : Look at all rows (full) or at 59 (sampled).
+    class_weight : None, "balanced", or a mapping of labels to weights.
+    parameters : Mapping of the method's own parameters (``fwsvm methods NAME``).
+    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
+        mapped; rows to predict are scaled by the same ranges.
+    probability : Whether there are `predict_proba` and `predict_log_proba`: five more models are trained, each on
+        four fifths of the rows, whose decision values on the others make the sigmoids.
+    decision_function_shape : ovr or ovo, for more than two classes.
+    cache_size : MiB for kernel columns; None: by memory.
+    n_jobs : Number of threads; None for one, -1 for all there are.
+    random_state : Seed of random numbers.
+    """
 
     family: ClassVar[str] = "simplex"
+
+    search: str = "full"
+    class_weight: str | Mapping[Any, float] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).

@@ -1,20 +1,36 @@
 """The linear family: liblinear and avsf as a scikit-learn classifier."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from fwsvm.estimators.base import Classifier
-from fwsvm.estimators.parameters import with_parameters
+from fwsvm.estimators.base import NO_LIMIT, Classifier
 
 VISITS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
 
-@with_parameters(
-    "C method loss fit_intercept intercept_scaling stop tol max_iter time_limit class_weight n_jobs random_state "
-    "parameters scale",
-    method="avsf",
-)
+@dataclass(kw_only=True, eq=False, repr=False)
 class DualCoordinateSVC(Classifier):
     """Linear SVM, one class against the rest, solved to a certified gap by dual coordinate descent.
+
+    Parameters
+    ----------
+    C : Penalty of errors.
+    method : liblinear or avsf.
+    loss : hinge or squared_hinge.
+    fit_intercept : Whether there is a constant feature.
+    intercept_scaling : Its value; it is regularised, the less the larger its value.
+    stop : relative, gap or eps.
+    tol : Relative gap to reach.
+    max_iter : Visits to each row after which a run ends, with a ConvergenceWarning; None: 1,000, as in
+        `sklearn.svm.LinearSVC`; -1: no limit.
+    time_limit : Seconds after which a run ends, with a ConvergenceWarning.
+    class_weight : None, "balanced", or a mapping of labels to weights.
+    parameters : Mapping of the method's own parameters (``fwsvm methods NAME``).
+    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
+        mapped; rows to predict are scaled by the same ranges.
+    n_jobs : Number of threads; None for one, -1 for all there are.
+    random_state : Seed of random numbers.
 
     Attributes
     ----------
@@ -23,6 +39,12 @@ class DualCoordinateSVC(Classifier):
     """
 
     family: ClassVar[str] = "linear"
+
+    method: str = "avsf"
+    loss: str = "squared_hinge"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    class_weight: str | Mapping[Any, float] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).
@@ -36,8 +58,8 @@ class DualCoordinateSVC(Classifier):
 
     def _settings(self, X: Any) -> dict[str, Any]:
         visits = VISITS if self.max_iter is None else self.max_iter
-        visits = None if visits == -1 else visits * X.shape[0]
+        most = None if visits == NO_LIMIT else visits * X.shape[0]
         given = super()._settings(X)
         bias = self.intercept_scaling if self.fit_intercept else 0.0
-        own = {**given["parameters"], "loss": self.loss, "bias": bias}
-        return given | {"max_iterations": visits, "parameters": own}
+        own = {**(self.parameters or {}), "loss": self.loss, "bias": bias}
+        return given | {"max_iterations": most, "parameters": own}

@@ -44,7 +44,7 @@ NUMBER, LINEAR_NUMBER = 36, 24  # of copies in both precisions with their featur
 def announce_compiling() -> None:
     """Log once in a process that everything has to be compiled, where no display says it."""
     if is_cache_empty() and not phases.is_listened_to():
-        logging.getLogger("fwsvm").warning("fwsvm: compiling for this computer (once)")
+        logging.getLogger("fwsvm").warning("fwsvm: compiling for first use; the code is kept")
 
 
 def fit(

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,7 +13,7 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.parameters import types_of
-from fwsvm.settings import POSITIVE, SEARCHES, Settings
+from fwsvm.settings import ALLOWED, POSITIVE, SEARCHES, Settings
 from fwsvm.solvers.protocols import OPTIONS, PAPER_TOLERANCE, PROTOCOLS, SimplexProtocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 
@@ -131,14 +131,13 @@ def resolve(settings: Settings, X: Any) -> Resolved:
 
 def _check_values(settings: Settings) -> None:
     """Refuse values that are not those allowed."""
-    for each in fields(Settings):
-        value = getattr(settings, each.name)
-        if value is not None and each.metadata["allowed"] is not None:
-            check(each.name.rstrip("_"), value, each.metadata["allowed"])
+    for name, allowed in ALLOWED.items():
+        if (value := getattr(settings, name)) is not None:
+            check(name.rstrip("_"), value, allowed)
 
 
 def check(what: str, value: Any, allowed: Any) -> None:
-    """Raise `SettingError` unless a value is ``allowed``, as in the table of settings: a range, words or numbers."""
+    """Raise `SettingError` unless a value is ``allowed``, as in `fwsvm.settings.ALLOWED`."""
     if isinstance(allowed, tuple):
         if not isinstance(value, str) or value not in allowed:
             raise SettingError(not_one_of(what, allowed, value))

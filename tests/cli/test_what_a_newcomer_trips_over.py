@@ -53,6 +53,26 @@ def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
     assert [each.name for each in rows.parent.iterdir()] == ["rows"]
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("subset rows 10 none/new", "OUTPUT"),
+        ("subset rows 10 new none/rest", "REST"),
+        ("scale -o none/new rows", "--output"),
+        ("scale -s none/ranges rows", "--save"),
+    ],
+)
+def test_a_folder_that_there_is_not_is_named_before_anything_is_written(rows, words, option):
+    said = f"there is no folder {rows.parent / 'none'}; name another file with {option}"
+    assert said in refused(*words.split())
+    assert [each.name for each in rows.parent.iterdir()] == ["rows"]
+
+
+def test_weights_of_several_classes_are_several_options(rows):
+    said = refused("train", "--class-weight", "1=5,-1=2", "rows")
+    assert "not '1=5,-1=2'; repeat --class-weight for each class" in said
+
+
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
     result = CliRunner().invoke(main, ["train", "--method", "swap-2o", "--time-limit", "1e-6", "rows"])

@@ -222,7 +222,8 @@ def test_ctrl_c_ends_a_search_and_not_one_fit_only(request):
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (FrankWolfeSVC(method="avsf"), "FrankWolfeSVC has the methods .*auto, .*, not avsf"),
+        (FrankWolfeSVC(method="avsf"), "method of FrankWolfeSVC must be one of .*auto, .*, not 'avsf'"),
+        (FrankWolfeSVC(method="smo"), "method of FrankWolfeSVC must be one of (?!.*avsf).*, not 'smo'"),
         (FrankWolfeSVC(method="swpa"), "did you mean 'swap'"),
         (FrankWolfeSVC(C=-1), "C must be a positive number"),
         (DualCoordinateSVC(loss="log"), "must be one of hinge, squared_hinge"),
