@@ -152,13 +152,7 @@ def shown(value: Any) -> str:
     """Return a value as a message shows it: the start of a long one, and of a collection its kind.
 
     >>> shown("one"), shown({}), len(shown("x" * 5000))
-    ("'one'", 'a mapping', 65)
+    ("'one'", 'a mapping', 60)
     """
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, str):
-        return repr(value) if len(value) <= SHOWN else f"{value[:SHOWN]!r}..."
-    said = " ".join(repr(value).split())
-    return said if len(said) <= SHOWN else f"{said[:SHOWN]}..."
+    kinds: dict[type, str] = {dict: "a mapping", list: "a list"}
+    return kinds.get(type(value)) or shortened(" ".join(repr(value).split()), SHOWN)

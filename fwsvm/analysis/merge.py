@@ -57,7 +57,8 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
     text = kept[every.columns.drop("folder")].to_csv(index=False, lineterminator="\n")
     write_whole(out / "runs.csv", text.encode())  # the folder is whole
     repeats = len(every) - len(kept)
-    dropped = [f"{counted(repeats, 'repeated row')} of the same runs left out"] if repeats else []
+    left_out = f"{counted(repeats, 'row')} left out: of each run one is kept, a finished one if there is any"
+    dropped = [left_out] if repeats else []
     return len(kept), [*mixed, *dropped]
 
 

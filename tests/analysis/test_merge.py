@@ -36,7 +36,7 @@ def test_a_run_of_several_folders_is_written_once_the_latest_finished_of_the_fir
     done = same("done", {"objective": 0.9}, {"train_seconds": 3}, {"status": "interrupted", "objective": 0.7})
     again = same("again", {"train_seconds": 4, "machine": "laptop"})
     merged = merge([failed, done, again], tmp_path / "out")
-    assert merged == (1, ["4 repeated rows of the same runs left out"])
+    assert merged == (1, ["4 rows left out: of each run one is kept, a finished one if there is any"])
     (kept,) = rows_of(tmp_path / "out")
     assert (kept["status"], kept["train_seconds"], kept["machine"]) == ("converged", "3", "desk")
 
