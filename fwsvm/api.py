@@ -176,7 +176,7 @@ def _unseen(model: Model, data: Any) -> LabelledRows:
             if precomputed
             else {"zero_based": model.zero_based, "features": model.features}
         )
-        return inputs.unseen_rows(data, **base, feature_names=model.feature_names)[0]
+        return inputs.read_rows(data, **base, unseen=True, feature_names=model.feature_names)[0]
     if isinstance(data, Dataset | LabelledRows):
         table = inputs.rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)

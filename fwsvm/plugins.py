@@ -37,7 +37,7 @@ def entry_of(
 
 
 def load_plugins(
-    group: str, what: str, *registries: dict[Any, Any], check: Callable[[], None] = lambda: None
+    group: str, what: str, *registries: dict[Any, Any], check: Callable[[], object] = lambda: None
 ) -> None:
     """Import the modules of an entry point group; warn of those that cannot be, and take their entries back.
 

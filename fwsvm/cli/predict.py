@@ -99,8 +99,9 @@ def predict(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
-            table, notices, scaling = inputs.unseen_rows(
+            table, notices, scaling = inputs.read_rows(
                 data,
+                unseen=True,
                 zero_based=zero_based,
                 label=label,
                 feature_names=machine.feature_names,

@@ -92,8 +92,11 @@ def load(
         raise DataError(unknown_name(name))
     for option, fits, said in (
         (source, entry, "only a data set of datasets.lock has sources to choose from"),
-        (zero_based, is_file, "zero-based indices are for files given by their path"),
-        (label, is_file, "a column of labels is for CSV files given by their path"),
+        (
+            zero_based or label,
+            is_file,
+            "zero-based indices are for files given by their path, as is a column of labels",
+        ),
         (test, not is_synthetic, "synthetic data has test rows of its own; `test=N` says how many"),
     ):
         if option and not fits:

@@ -1,9 +1,10 @@
 """From an entry of the lock, or a path, to a `Dataset`: files, loader, classes, split; then `scaled`."""
 
 import hashlib
+import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,40 +38,32 @@ def load(
     the training files cannot be found or are not what the lock says.
     """
     got = obtain(entry, source, offline=offline, without_test=entry.split is None)
-    chosen, how = got.source, scale or entry.scaling
+    chosen, how, notices, lacking = got.source, scale or entry.scaling, [*got.notices], ""
     if chosen.generate:
         return _generated(entry, chosen, how, test)
+    if got.lacking and not test:
+        notices.append(got.lacking)
+        lacking = f"The test rows of {entry.name} are not available, so there is no test accuracy."
     grouping = [[str(group), [*map(str, raws)]] for group, raws in (chosen.grouping or {}).items()]
     recipe = {"features": entry.features, "scaling": how, "loader": chosen.loader, "grouping": grouping}
-    lacking = "" if test else got.lacking
-    notices = [*got.notices, *[lacking] * bool(lacking)]
     parts: dict[str, LabelledRows] = {}
-    for role, files in (("train", chosen.train), ("test", () if got.lacking else chosen.test)):
-        tables, digests = [], []
-        for file in files:
-            table, digest, more = _read(entry, chosen, file)
-            tables.append(table)
-            digests.append(digest)
-            notices += more
-        if tables:
-            parts[role] = grouped(splits.join(tables), chosen.grouping, entry.name)
-            recipe[role] = digests
+    for role, files in {"train": chosen.train, "test": () if got.lacking else chosen.test}.items():
+        if files:
+            tables, recipe[role], said = zip(*[_read(entry, chosen, file) for file in files], strict=True)
+            notices += itertools.chain(*said)
+            parts[role] = grouped(splits.join(tables), chosen.grouping)
     whole = parts["train"]
     if entry.split:
         rule = msgspec.to_builtins(entry.split)
         whole = splits.join([*parts.values()])
         parts["train"], parts["test"] = splits.split(whole, rule, seed)
         recipe["split"] = {**rule, "seed": seed}
-    classes = labels.classes(whole.labels)
-    if len(classes) != entry.classes:
-        raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
-    said = f"The test rows of {entry.name} are not available, so there is no test accuracy."
     data = Dataset(
-        *(entry.name, parts["train"], parts.get("test"), classes, "", chosen.name, how),
+        *(entry.name, parts["train"], parts.get("test"), labels.classes(whole.labels), "", chosen.name, how),
         notices=tuple(notices),
-        lacking=said if lacking else "",
+        lacking=lacking,
         first_use=got.first_use,
-        zero_based=table.zero_based,
+        zero_based=tables[-1].zero_based,
     )
     data = _finished(data, recipe, test)
     return replace(data, notices=(*data.notices, *_shape_notices(entry, data)))
@@ -79,7 +72,7 @@ def load(
 def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) -> Dataset:
     """Return a data set that is generated, if its values are those of the lock."""
     made = synthetic.load(source.generate)
-    if made.fingerprint != (source.sha256 or made.fingerprint):
+    if made.fingerprint != source.sha256:
         raise DataError(
             f"{entry.name}: values of sha256 {made.fingerprint} here, and {source.sha256} in datasets.lock"
         )
@@ -89,17 +82,16 @@ def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) ->
 
 def _read(entry: Entry, source: DataSource, file: RawFile) -> tuple[LabelledRows, str, tuple[str, ...]]:
     """Return the rows of a file, its digest and notices; `DataError` if its shape is not that of the lock."""
-    path = source.path(file)
+    path, n = source.path(file), entry.features
     table, sha256, notices = formats.read(path, source.loader, member=file.member, sha256=file.sha256 or "")
-    is_narrow = source.loader["format"] == "svmlight" and table.features < entry.features
-    for what, found, expected in (
-        ("rows", table.rows, file.rows),
-        ("features up to index", table.features, file.max_index),
-        ("features", table.features, None if is_narrow else entry.features),
-    ):
-        if expected not in (None, found):
-            raise DataError(f"{path}: {found:,} {what} where datasets.lock says {expected:,}")
-    return widened(table, entry.features, path)[0], f"{sha256} {file.member}".strip(), notices
+    is_svmlight = source.loader["format"] == "svmlight"
+    rows, width = file.rows or table.rows, file.max_index or (min(table.features, n) if is_svmlight else n)
+    if (table.rows, table.features) != (rows, width):
+        raise DataError(
+            f"{path}: {table.rows:,} rows and {table.features:,} features where datasets.lock says {width:,} features "
+            f"and {rows:,} rows"
+        )
+    return widened(table, n, path)[0], f"{sha256} {file.member}".strip(), notices
 
 
 def load_path(
@@ -142,12 +134,12 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
     """
     if table.features == features:
         return table, ()
-    X, notices = csr_array(table.X), tuple[str, ...]()
+    X, lost = csr_array(table.X), 0
     if table.features > features:
-        lost = X[:, features:].count_nonzero()
-        said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-        X, notices = X[:, :features], (said,)
-    return replace(table, X=canonical_csr(X.data, X.indices, X.indptr, features)), notices
+        X, lost = X[:, :features], X[:, features:].count_nonzero()
+    said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
+    X = canonical_csr(X.data, X.indices, X.indptr, features)
+    return replace(table, X=X), (said,) * bool(lost)
 
 
 def read_test(
@@ -194,18 +186,15 @@ def scaled_test_rows(
     return scaled_rows, (outside,) if far else ()
 
 
-def _shape_notices(entry: Entry, data: Dataset) -> list[str]:
-    """Return notices for shapes that differ from those a paper prints; test rows that are lacking are not compared."""
+def _shape_notices(entry: Entry, data: Dataset) -> Iterator[str]:
+    """Yield notices for shapes that differ from those a paper prints; test rows that are lacking are not compared."""
     ours = {"m": data.train.rows, "n": data.train.features}
     if not data.lacking:
         ours["t"] = data.test.rows if data.test else 0
-    said = []
     for shape in entry.published:
-        differ = [
-            f"{key} = {printed:,} (here {n:,})"
-            for key, n in ours.items()
-            if (printed := getattr(shape, key)) not in (None, n)
-        ]
-        if differ:
-            said.append(f"paper {shape.paper} prints {', '.join(differ)} for {shape.name}")
-    return said
+        printed = {key: getattr(shape, key) or n for key, n in ours.items()}
+        if printed != ours:
+            differ = [
+                f"{key} = {printed[key]:,} (here {n:,})" for key, n in ours.items() if n != printed[key]
+            ]
+            yield f"paper {shape.paper} prints {', '.join(differ)} for {shape.name}"

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix
+from fwsvm.data.labels import of_names
 from fwsvm.errors import DataError
 from fwsvm.scaling import Ranges
-
-LARGEST_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -98,13 +97,10 @@ class Dataset:
 
 
 def canonical_csr(
-    data: NDArray[np.float64], indices: NDArray[np.integer], indptr: NDArray[np.int64], features: int
+    data: NDArray[np.float64], indices: NDArray[np.integer], indptr: NDArray[np.integer], features: int
 ) -> csr_array:
     """Return rows whose indices are known to increase."""
-    kind = np.int32 if len(data) <= LARGEST_INT32 else np.int64  # scipy has both arrays in one type
-    places = indices.astype(kind, copy=False), indptr.astype(kind, copy=False)
-    X = csr_array((data, *places), shape=(len(indptr) - 1, features))
-    X.has_sorted_indices = True
+    X = csr_array((data, indices, indptr), shape=(len(indptr) - 1, features))
     X.has_canonical_format = True
     return X
 
@@ -121,14 +117,10 @@ def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> No
         )
 
 
-def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None, name: str) -> LabelledRows:
-    """Return the table with raw labels replaced by their groups; a label in no group is a `DataError`."""
+def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None) -> LabelledRows:
+    """Return the table with raw labels replaced by their groups; a label in no group stays."""
     if not grouping:
         return table
     group_of = {raw: group for group, members in grouping.items() for raw in members}
-    found, where = np.unique(table.labels, return_inverse=True)
-    try:
-        groups = np.array([group_of[raw] for raw in found.tolist()])
-    except KeyError as unknown:
-        raise DataError(f"{name}: label {unknown} belongs to no class of the lock's grouping") from None
-    return LabelledRows(table.X, (groups.astype(np.float64) if groups.dtype.kind in "iuf" else groups)[where])
+    found, which = np.unique(table.labels, return_inverse=True)
+    return LabelledRows(table.X, of_names([str(group_of.get(raw, raw)) for raw in found.tolist()], which))

@@ -18,50 +18,30 @@ from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
 
-COPIED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction makes a parsed copy
-
 
 def read_rows(
-    name_or_path: str | Path, *, zero_based: bool | None = None, label: str | None = None
-) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a file, or those that training on a name uses, before it scales them; and notices.
-
-    ``label`` is the column of the labels of a CSV file.
-
-    Raises
-    ------
-    UsageError, DataError
-        As of `fwsvm.data.load`.
-    """
-    path = Path(name_or_path)
-    if path.exists():
-        table, _, notices = formats.read(path, loader_of(path, zero_based=zero_based, label=label))
-        return table, notices
-    found = data.load(name_or_path, zero_based=zero_based, raw=True)
-    said = f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled"
-    return found.train, (said, *found.notices)
-
-
-def unseen_rows(
     name_or_path: str | Path,
     *,
     zero_based: bool | None = None,
     label: str | None = None,
+    unseen: bool = False,
     feature_names: tuple[str, ...] = (),
     features: int | None = None,
 ) -> tuple[LabelledRows, tuple[str, ...], str]:
-    """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
+    """Return the rows of a file, or those that training on a name uses, as they are before it scales them.
 
-    Rows without labels have NaN for each. With them come notices, and how training on the data set of that name scales
-    rows; ``none`` for files.
+    With them come notices, and how training on the data set of that name scales rows; ``none`` for files.
 
     Parameters
     ----------
     name_or_path : str or Path
     zero_based : bool, optional
-        Whether the machine's features were counted from 0; without it that is seen from the file.
+        Whether features are counted from 0; without it that is seen from the file.
     label : str, optional
         The column of the labels of a CSV file, as of `fwsvm.data.load`.
+    unseen : bool
+        Whether a machine is to predict them: a file may be without labels, which are then NaN; of a name they are the
+        test rows, if there are any.
     feature_names : tuple of str
         Those of the machine: of a CSV file with a header, these columns are taken.
     features : int, optional
@@ -75,19 +55,17 @@ def unseen_rows(
     """
     path = Path(name_or_path)
     if path.exists():
-        loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=True)
-        if loader["format"] == "svmlight" and path.is_file() and path.stat().st_size >= COPIED_FROM:
-            table, _, notices = formats.read(path, {**loader, "unlabelled": True})
-        else:
-            table, notices = formats.read_path(path, loader, unlabelled=True)
+        loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=unseen)
+        if unseen and loader["format"] != "csv":
+            loader["unlabelled"] = True
+        table, _, notices = formats.read(path, loader)
         if features is not None:
             refuse_one_based(path, table, features)
         return table, notices, "none"
-    name = str(name_or_path)
-    found = data.load(name, zero_based=zero_based, raw=True)
-    table = rows_of(found)
-    which = "training" if found.test is None else "test"
-    said = f"{name}: {table.rows} {which} rows of the data set"
+    found = data.load(name_or_path, zero_based=zero_based, label=label, raw=True)
+    table = rows_of(found) if unseen else found.train
+    which = "training" if table is found.train else "test"
+    said = f"{name_or_path}: the {table.rows:,} {which} rows of the data set, not scaled"
     return table, (said, *found.notices), found.scaling
 
 

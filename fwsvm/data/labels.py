@@ -44,9 +44,8 @@ def classes(labels: Labels, name: str = "data") -> tuple[str, ...]:
         )
     if len(found) != 2:
         return found
-    values: list[Any] = [number(name) for name in found]
-    values = [*found] if None in values else values
-    return found if values[0] >= values[1] else found[::-1]
+    is_numeric = None not in map(number, found)
+    return tuple(sorted(found, key=float if is_numeric else str, reverse=True))
 
 
 def of_names(names: list[str], codes: NDArray[np.integer]) -> Labels:
@@ -63,10 +62,10 @@ def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:
     """
     place = {name: i for i, name in enumerate(classes)}
     numeric = all(number(name) is not None and number_text(name) == name for name in classes)
+    spelling = number_text if numeric else str
     distinct, which = np.unique(labels, return_inverse=True)
     names = map(label_text, distinct.tolist())
-    found = [place.get(name, place.get(number_text(name), -1) if numeric else -1) for name in names]
-    return np.array(found, np.int32)[which.reshape(-1)]
+    return np.array([place.get(name, place.get(spelling(name), -1)) for name in names], np.int32)[which]
 
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again
@@ -96,9 +95,8 @@ def number_text(word: str) -> str:
 
 def unknown(labels: Labels, classes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the labels that are none of the classes, sorted; rows without a label are no such rows."""
-    beyond = labels[encode(labels, classes) < 0]
-    found = np.unique(beyond[~np.isnan(beyond)] if beyond.dtype.kind == "f" else beyond)
-    return tuple(sorted(label_text(label) for label in found.tolist()))
+    found = np.unique(labels[encode(labels, classes) < 0])
+    return tuple(sorted({*map(label_text, found.tolist())} - {"nan"}))
 
 
 def lacking(counts: NDArray[np.integer], classes: tuple[str, ...]) -> str | None:
@@ -121,7 +119,7 @@ def require_two(labels: Labels, name: str) -> None:
     refuse_regression(labels, found, name)
 
 
-def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "") -> None:
+def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "data") -> None:
     """Refuse labels, shape (m,), that are no classes but the target of a regression.
 
     Such are labels of which each row has its own, and numbers with fractions that are more than `MANY` or more than
@@ -132,19 +130,17 @@ def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "") ->
     DataError
         The sentence names regression.
     """
-    where = f"{name}: " if name else ""
-    if len(found) == len(labels) > 2:
+    rows = len(labels)
+    if len(found) == rows > 2:
         raise DataError(
-            f"{where}each of the {len(labels)} rows has a label of its own; classes are labels that rows share "
+            f"{name}: each of the {rows} rows has a label of its own; classes are labels that rows share "
             "(fwsvm does classification, not regression)"
         )
-    if labels.dtype.kind != "f" or len(found) <= min(MANY, max(2, len(labels) // 2)):
-        return
-    fraction = next((label for label in found if not float(label).is_integer()), None)
-    if fraction is not None:
+    fractions = [label for label in found if labels.dtype.kind == "f" and not float(label).is_integer()]
+    if fractions and len(found) > min(MANY, max(2, rows // 2)):
         raise DataError(
-            f"{where}the labels are continuous: {len(found)} different numbers in {len(labels)} rows, such as "
-            f"{fraction}; fwsvm does classification, not regression: write classes as whole numbers or names"
+            f"{name}: the labels are continuous: {len(found)} different numbers in {rows} rows, such as "
+            f"{fractions[0]}; fwsvm does classification, not regression: write classes as whole numbers or names"
         )
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm import data, scaling
+from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, in_memory, slices
-from fwsvm.data import formats, labels
+from fwsvm.data import labels
 from fwsvm.data.formats import loader_of, svmlight_writer
-from fwsvm.data.formats.svmlight_parser import MAX_INDEX
 from fwsvm.data.formats.text_files import open_text
+from fwsvm.data.inputs import read_rows
 from fwsvm.data.labels import Labels
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, UsageError, counted
@@ -32,13 +32,12 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    known = ranges.features
     names = [name if isinstance(name, str) else f"{name:.17g}" for name in row_labels.tolist()]
-    n = max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
-    for some in slices(X.shape[0], X.shape[0] * len(known), BLOCK_VALUES):
+    n = max(X.shape[1], 1 + ranges.features.max(initial=0))
+    for some in slices(X.shape[0], X.shape[0] * len(ranges.features), BLOCK_VALUES):
         part = csr_array(in_memory(X, some))
-        wide = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], n))
-        done = csr_array(scaling.apply(wide, ranges))
+        part.resize(part.shape[0], n)
+        done = csr_array(scaling.apply(part, ranges))
         yield from svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.6g}")
 
 
@@ -46,19 +45,17 @@ def read_ranges(path: Path) -> scaling.Ranges:
     """Read a range file; `DataError` where it is none."""
     require_file(path)
     try:
-        mark, *words = path.read_text("utf-8").split() or [""]
-        lower, upper, *numbers = map(float, words)
-        places, minima, maxima = np.array(numbers).reshape(-1, 3).T
-        fits = (np.diff(places, prepend=0) > 0).all() and (places % 1 == 0).all() and (minima < maxima).all()
-        fits = fits and places.max(initial=1) <= MAX_INDEX and mark == "x"
+        mark, lower, upper, *numbers = path.read_text("utf-8").split()
+        places, minima, maxima = np.array(numbers, np.float64).reshape(-1, 3).T
+        fits = mark == "x" and (places == places.astype(np.int32)).all() and (minima < maxima).all()
+        if fits and (np.diff(places, prepend=0) > 0).all():
+            return scaling.Ranges(places.astype(np.int64) - 1, minima, maxima, float(lower), float(upper))
     except ValueError:
-        fits = False
-    if not fits:
-        raise DataError(
-            f"{path}: not a range file of features: a line 'x', an interval, and a line 'index minimum maximum' for "
-            "each feature are expected"
-        )
-    return scaling.Ranges(places.astype(np.int64) - 1, minima, maxima, lower, upper)
+        pass
+    raise DataError(
+        f"{path}: not a range file of features: a line 'x', an interval, and a line 'index minimum maximum' for each "
+        "feature are expected"
+    )
 
 
 def lines_of(
@@ -70,14 +67,12 @@ def lines_of(
     the labels of a CSV file.
     """
     path = Path(name_or_path)
-    loader = loader_of(path, label=label) if path.exists() else {"format": ""}
-    if loader["format"] != "svmlight":
-        named = loader["format"] == ""
-        table = data.load(name_or_path, raw=True).train if named else formats.read_path(path, loader)[0]
+    if not path.exists() or loader_of(path, label=label)["format"] != "svmlight":
+        table, *_ = read_rows(name_or_path, label=label)
+        names = np.array([*map(labels.label_text, table.labels.tolist())])
 
         def written(rows: NDArray[np.int64]) -> Iterator[str]:
-            some = take(table, rows)
-            return svmlight_writer.text_blocks(some.X, [*map(labels.label_text, some.labels.tolist())])
+            return svmlight_writer.text_blocks(take(table, rows).X, names[rows].tolist())
 
         return np.unique(table.labels, return_inverse=True)[1].astype(np.int32), written
 
@@ -95,10 +90,7 @@ def lines_of(
     found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in lines()]
     if not found:
         raise DataError(f"{path} has no rows")
-    return (
-        np.array(found, np.int32),
-        lambda rows: itertools.compress(lines(), np.bincount(rows, minlength=len(found))),
-    )
+    return np.array(found, np.int32), lambda rows: itertools.compress(lines(), np.bincount(rows))
 
 
 def draw(classes: NDArray[np.int32], size: int, seed: int, *, stratified: bool) -> NDArray[np.int64]:
@@ -113,15 +105,13 @@ def draw(classes: NDArray[np.int32], size: int, seed: int, *, stratified: bool) 
     if not stratified:
         return np.sort(rng.choice(len(classes), size, replace=False))
     counts = np.bincount(classes)
-    remaining, chosen = size, []
-    for served, code in enumerate(np.argsort(counts, kind="stable")):
-        to_come = len(counts) - served - 1
-        share = min(remaining - to_come, max(1, math.ceil(int(counts[code]) * size / len(classes))))
-        if share < 1:
-            raise UsageError(
-                f"{size} rows are too few to have one of each of the {len(counts)} classes: "
-                f"take more, or draw with -s 1"
-            )
-        remaining -= share
-        chosen.append(rng.choice(np.flatnonzero(classes == code), share, replace=False))
-    return np.sort(np.concatenate(chosen))
+    if size < len(counts):
+        raise UsageError(
+            f"{size} rows are too few to have one of each of the {len(counts)} classes: take more, or draw with -s 1"
+        )
+    chosen: list[int] = []
+    for served, code in enumerate(np.argsort(counts, kind="stable"), 1):
+        reserved = len(chosen) + len(counts) - served
+        share = min(size - reserved, math.ceil(int(counts[code]) * size / len(classes)))
+        chosen += rng.choice(np.flatnonzero(classes == code), share, replace=False).tolist()
+    return np.sort(chosen)

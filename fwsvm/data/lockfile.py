@@ -6,16 +6,15 @@ change of it holds a lock between processes. Other packages add locks by entry p
 docs/adding/data-set.md).
 """
 
-import datetime as dt
 import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 import yaml
-from msgspec import Meta, field, to_builtins
+from msgspec import Meta, to_builtins
 from msgspec.structs import replace
 
 from fwsvm.errors import DataError, shortened
@@ -37,6 +36,7 @@ Count = Annotated[int, Meta(ge=1)]
 Index = Annotated[int, Meta(ge=1, le=2**31 - 2)]
 Label = int | float | str
 Raw = dict[str, dict[str, Any]]
+Kind = TypeVar("Kind")
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,10 +57,15 @@ class Loader(Record, frozen=True):
 
 
 class Complement(Record, frozen=True):
-    """A file that can be derived: the lines of ``of``'s training file without those of ``minus``'s."""
+    """A file that can be derived: the lines of ``of``'s training file without those of ``minus``'s.
+
+    A line of ``minus`` is the first equal line of ``of`` after the line before it; those at the places ``later`` in
+    ``minus``, counted from 0, are the second.
+    """
 
     of: Name
     minus: Name
+    later: tuple[int, ...] = ()
 
 
 class DrawnLines(Record, frozen=True):
@@ -122,7 +127,7 @@ class DataSource(Record, frozen=True, kw_only=True):
 
     name: Name
     owner: str
-    loader: dict[str, Any] = field(default_factory=lambda: {"format": "svmlight"})
+    loader: dict[str, Any] = {}
     train: tuple[RawFile, ...] = ()
     test: tuple[RawFile, ...] = ()
     grouping: dict[Label, tuple[Label, ...]] | None = None
@@ -230,19 +235,7 @@ _LOCKS: dict[str, Path] = {}  # of plug-ins
 
 
 def add_lock(path: Path) -> None:
-    """Add the data sets of another package's lock; files that it says are shipped lie beside it.
-
-    Raises
-    ------
-    DataError
-        The lock cannot be read, or is wrong.
-    ValueError
-        A data set of one of its names is there already.
-    """
-    added, known = load(path), _present()
-    if taken := next(filter(known.find, added.datasets), None):
-        raise ValueError(f"a data set named {taken!r} is there already")
-    assemble({path: added})
+    """Add the data sets of another package's lock; files that it says are shipped lie beside it."""
     _LOCKS[str(path)] = path
 
 
@@ -257,7 +250,7 @@ def read() -> Lock:
 
 @functools.cache
 def _load_plugins() -> None:
-    load_plugins("fwsvm.datasets", "data set", _LOCKS)
+    load_plugins("fwsvm.datasets", "data set", _LOCKS, check=_present)
 
 
 def _present() -> Lock:
@@ -286,44 +279,43 @@ def known(raw: Any) -> Any:
 
 
 def assemble(texts: Mapping[Path, LockText]) -> Lock:
-    """Return the lock of several files; later entries replace earlier ones, and pins replace facts of files.
+    """Return the lock of several files: entries of the overlay replace others, and pins replace facts of files.
 
-    A pin of a file that is in no lock is ignored.
+    A pin of a file that is in no lock is ignored. `DataError` if an entry is wrong, or if two packages have its name.
     """
-    records, pins, evidence = Raw(), Raw(), dict[str, str]()
-    for text in texts.values():
-        records, pins, evidence = records | text.datasets, pins | text.pins, evidence | text.evidence
-    yours = texts.get(overlay_path(), LockText())
-    overlay = {place.split("/")[0]: pin.get("evidence", LOCKED) for place, pin in yours.pins.items()}
-    overlay |= dict.fromkeys(yours.datasets, "added")
-    entries = {
-        name: _entry(name, records, pins, path) for path, text in texts.items() for name in text.datasets
-    }
-    return Lock(entries, evidence, overlay)
+    entries, evidence = dict[str, Entry](), dict[str, str]()
+    overlay = texts.get(overlay_path(), LockText())
+    for path, text in texts.items():
+        evidence |= text.evidence
+        for name in text.datasets:
+            if name in entries and text is not overlay:
+                raise DataError(f"{path}: a data set named {name!r} is there already")
+            entries[name] = _entry(name, text.datasets, path, overlay.pins)
+    yours = {place.split("/")[0]: pin.get("evidence", LOCKED) for place, pin in overlay.pins.items()}
+    return Lock(entries, evidence, yours | dict.fromkeys(overlay.datasets, "added"))
 
 
-def _entry(name: str, records: Raw, pins: Raw, path: Path) -> Entry:
+def _entry(name: str, records: Raw, path: Path, pins: Raw) -> Entry:
+    """Return an entry as its lock at ``path`` has it, with the facts of its files in ``pins``."""
     where, record = f"{path}: datasets.{name}", records[name]
     owner = record.get("sources_of", name)
-    shared = {
-        "owner": owner,
-        "home": str(SHIPPED if path == lock_path() else path.parent),
-        "grouping": record.get("grouping"),
-    }
+    home = SHIPPED if path == lock_path() else path.parent
+    shared = {"owner": owner, "home": str(home), "grouping": record.get("grouping")}
     sources = converted(records.get(owner, {}).get("sources"), Raw, f"{where}.sources")
     named = [{**shared, **source, "name": key} for key, source in sources.items()]
     entry = converted({**record, "name": name, "sources": named}, Entry, where)
     found = []
     for source in entry.sources:
-        converted(source.loader, Loader, f"{where}.sources.{source.name}.loader")
+        if source.files:
+            converted(source.loader, Loader, f"{where}.sources.{source.name}.loader")
         train, test = (
-            tuple(pinned(source, file, pins) for file in files) for files in (source.train, source.test)
+            [pinned(source, file, pins) for file in files] for files in (source.train, source.test)
         )
-        found.append(replace(source, train=train, test=test))
+        found.append(replace(source, train=tuple(train), test=tuple(test)))
     return replace(entry, sources=tuple(found))
 
 
-def converted(raw: object, kind: Any, where: str) -> Any:
+def converted(raw: object, kind: type[Kind], where: str) -> Kind:
     """Return a value of a type; `DataError` names the place and the key of what is wrong."""
     try:
         return msgspec.convert(raw, kind)
@@ -339,24 +331,17 @@ def address(source: DataSource, file: RawFile) -> str:
 
 def pinned(source: DataSource, file: RawFile, pins: Raw | None = None) -> RawFile:
     """Return a file with the facts that ``pins`` have of it, or what the user's lock has now."""
-    place = address(source, file)
-    facts = (load(overlay_path()).pins if pins is None else pins).get(place, {})
-    return converted(to_builtins(file) | facts, RawFile, f"pins.{place}")
-
-
-def origin(place: str, evidence: str) -> dict[str, Any]:
-    """Return the facts of a digest that is recorded now: its evidence, the place and the date."""
-    today = dt.datetime.now(dt.UTC).date().isoformat()
-    return {"evidence": evidence, "digest_from": place, "recorded": today}
+    found = load(overlay_path()).pins if pins is None else pins
+    return replace(file, **found.get(address(source, file), {}))
 
 
 @contextmanager
-def changing_overlay() -> Iterator[dict[str, Any]]:
-    """Give the sections of the user's lock to change, and write them if the lock is valid with them."""
-    path, package = overlay_path(), lock_path()
+def changing_overlay() -> Iterator[LockText]:
+    """Give the user's lock to change, and write it if it is valid then."""
+    path = overlay_path()
     with exclusive(path):
-        sections = {"version": 1, "datasets": {}, "pins": {}, **to_builtins(load(path))}
-        yield sections
-        assemble({package: load(package), path: converted(sections, LockText, str(path))})
+        text = load(path)
+        yield text
+        assemble({lock_path(): load(lock_path()), path: text})
         with replacing(path) as file:
-            yaml.safe_dump(sections, file, sort_keys=False, allow_unicode=True)
+            yaml.safe_dump(to_builtins(text), file, sort_keys=False, allow_unicode=True)

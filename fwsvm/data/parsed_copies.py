@@ -1,15 +1,13 @@
 """Copies of parsed data files, and of scaled rows that are more than memory: arrays in a folder of the cache.
 
-The folder is named by digest, options and reader version. Arrays of at least `MAPPED_FROM` bytes are mapped, read-only:
-the system reads the parts of them that are used, so rows may be more than memory. A copy that is not there, or cannot
-be read, is made again; its folder gets its name once it is complete.
+The folder is named by reader version, digest and options. Arrays of at least `MAPPED_FROM` bytes are mapped, read-only:
+the system reads the parts of them that are used, so rows may be more than memory. A copy that is not there, or was cut
+off, is made again; its folder gets its name once it is complete.
 """
 
 import contextlib
 import hashlib
 import json
-import os
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
@@ -27,7 +25,7 @@ from fwsvm.errors import DataError, WriteError
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.compile import READING, package_digest
 
-DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
+ABOUT = "about.json"
 MAPPED_FROM = 1 << 24  # bytes
 
 Parsed = tuple[LabelledRows, tuple[str, ...]]
@@ -38,7 +36,7 @@ class CopyWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.kinds: dict[str, str] = {}
+        self.arrays: dict[str, tuple[str, int]] = {}  # dtype and bytes by name
         self.lengths: list[NDArray[np.integer]] = []
 
     def add(self, X: Any) -> None:
@@ -51,38 +49,33 @@ class CopyWriter:
             self.lengths.append(np.diff(X.indptr))
 
     def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
-        self.kinds[name] = np.dtype(dtype).str
+        values = np.ascontiguousarray(array, dtype)
         try:
             with (self.folder / name).open("ab") as file:
-                file.write(np.ascontiguousarray(array, dtype).data)
+                file.write(values.data)
+                self.arrays[name] = values.dtype.str, file.tell()
         except OSError as error:  # a file is being read, whose errors are others
             raise WriteError(error.strerror or str(error)) from None
 
     def finish(self, table: LabelledRows, notices: tuple[str, ...]) -> None:
         """Complete the arrays, and write what they are."""
         if self.lengths:
-            ends = np.cumsum(np.concatenate(self.lengths), dtype=np.int64)
-            self._append("indptr", np.concatenate([[0], ends]), np.int32 if ends[-1] < 2**31 else np.int64)
+            ends = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int64)
+            self._append("indptr", ends, np.int32 if ends[-1] < 2**31 else np.int64)
         self._append("labels", table.labels, table.labels.dtype)
-        arrays = {}
-        for name, kind in self.kinds.items():
-            with (self.folder / name).open("rb+") as file:
-                os.fsync(file.fileno())
-                arrays[name] = kind, file.seek(0, os.SEEK_END)
         about = {
-            "readers": reader_version(),
             "shape": table.X.shape,
-            "arrays": arrays,
+            "arrays": self.arrays,
             "notices": notices,
             "zero_based": table.zero_based,
             "feature_names": table.feature_names,
         }
-        (self.folder / "about.json").write_text(json.dumps(about), "utf-8")
+        (self.folder / ABOUT).write_text(json.dumps(about), "utf-8")
 
 
 def reader_version() -> str:
     """Return a digest (hex) of the code that parses files."""
-    return package_digest(*READING)
+    return package_digest(*READING)[:16]
 
 
 def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWriter], Parsed]) -> Parsed:
@@ -95,11 +88,11 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
     WriteError
         The copy cannot be written: a full disk, a cache that is only to be read.
     """
-    key = json.dumps([source, dict(options), reader_version()], sort_keys=True)
-    place = parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
+    key = json.dumps([source, dict(options)], sort_keys=True)
+    place = parsed_folder() / f"{reader_version()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
     if (kept := _load(place)) is not None:
         return kept
-    building = parsed_folder() / f"{BUILDING}{secrets.token_hex(8)}"
+    building = place.with_name(f"{secrets.token_hex(8)}{BUILDING}")
     try:
         building.mkdir(parents=True)  # the umask says who may read it; tempfile's folders are of one user
         writer = CopyWriter(building)
@@ -117,25 +110,25 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
 
 
 def _load(place: Path) -> Parsed | None:
-    """Return the copy in a folder, None where it is not there or cannot be read."""
+    """Return the copy in a folder; None where it is not there or was cut off."""
     try:
-        about = json.loads((place / "about.json").read_text("utf-8"))
+        about = json.loads((place / ABOUT).read_text("utf-8"))
         arrays = {name: _array(place / name, *kind) for name, kind in about["arrays"].items()}
-        X: RowMatrix
-        if "X" in arrays:
-            X = arrays["X"].reshape(about["shape"])
-        else:
-            X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
-        names = tuple(about["feature_names"])
-        table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
-        return table, tuple(about["notices"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError):
         return None
+    X: RowMatrix
+    if "X" in arrays:
+        X = arrays["X"].reshape(about["shape"])
+    else:
+        X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
+    names = tuple(about["feature_names"])
+    table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
+    return table, tuple(about["notices"])
 
 
 def _array(path: Path, kind: str, size: int) -> np.ndarray:
     if path.stat().st_size != size:
-        raise ValueError("the array has another size than was written")
+        raise ValueError("the array was cut off")
     if size < MAPPED_FROM:
         return np.fromfile(path, kind)
     return np.asarray(np.memmap(path, kind, "r"))  # plain, as compiled code knows arrays

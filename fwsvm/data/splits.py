@@ -7,7 +7,7 @@ every method, setting and worker.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,7 +62,7 @@ def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
     return replace(table, X=table.X[rows], labels=table.labels[rows])
 
 
-def join(tables: list[LabelledRows]) -> LabelledRows:
+def join(tables: Sequence[LabelledRows]) -> LabelledRows:
     """Stack tables of equal width, in order."""
     if len(tables) == 1:
         return tables[0]

@@ -150,7 +150,7 @@ def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: flo
 
 
 class Kind(NamedTuple):
-    """A kind of data: default rows, features and noise, least features, about how many numbers a row stores (0: all).
+    """A kind of data: default rows, features and noise, and about how many numbers a row stores (0: all).
 
     ``draw(rng, common, rows, features, noise)`` returns rows (m, n) and their labels -1 or +1, (m,); both generators
     are of ``stream``, and ``noise`` of the labels are flipped.
@@ -159,18 +159,17 @@ class Kind(NamedTuple):
     rows: int
     features: int
     noise: float
-    least: int
     stored: int
     stream: Callable[[list[int]], Any]
     draw: Callable[..., Drawn]
 
 
 KINDS = {
-    "checkerboard": Kind(10_000, 2, 0.02, 2, 0, np.random.default_rng, checkerboard),
-    "gaussians": Kind(20_000, 28, 0.0, 1, 0, np.random.default_rng, clusters),
-    "clusters": Kind(20_000, 28, 0.05, 1, 0, RawStream, clusters),
-    "sparse-text": Kind(20_242, 47_236, 0.02, 10, WORDS, np.random.default_rng, sparse_text),
-    "overlapping-text": Kind(20_242, 47_236, 0.1, 10, LENGTHS[1], RawStream, overlapping_text),
+    "checkerboard": Kind(10_000, 2, 0.02, 0, np.random.default_rng, checkerboard),
+    "gaussians": Kind(20_000, 28, 0.0, 0, np.random.default_rng, clusters),
+    "clusters": Kind(20_000, 28, 0.05, 0, RawStream, clusters),
+    "sparse-text": Kind(20_242, 47_236, 0.02, WORDS, np.random.default_rng, sparse_text),
+    "overlapping-text": Kind(20_242, 47_236, 0.1, LENGTHS[1], RawStream, overlapping_text),
 }
 
 
@@ -206,8 +205,6 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
     except msgspec.ValidationError as error:
         said = str(error).replace(" - at `$.", ", `")
         raise UsageError(f"{name}: {said}; known: rows, features, test, noise, seed") from None
-    if made.features < usual.least:
-        raise UsageError(f"{name}: {kind} has at least {usual.least} features")
     return made if "test" in given else msgspec.structs.replace(made, test=made.rows // 4)
 
 

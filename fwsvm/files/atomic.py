@@ -5,7 +5,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from fwsvm.errors import FwsvmError, WriteError
 
@@ -14,10 +14,8 @@ OPEN_FILES = ("/dev/fd", "/proc/self/fd")
 
 
 @contextlib.contextmanager
-def replacing(
-    path: str | Path, refusal: type[FwsvmError] = WriteError, *, binary: bool = False
-) -> Iterator[IO[Any]]:
-    """Open a text (or ``binary``) file that takes its name, from whatever has it, once all is written and on disk.
+def replacing(path: str | Path, refusal: type[FwsvmError] = WriteError) -> Iterator[Any]:
+    """Open a text file that takes its name, from whatever has it, once all is written and on disk.
 
     What is written goes to a temporary file in the same folder, which is removed if anything fails. A path that
     `is_written_in_place` (a pipe, ``/dev/stdout``) is written to as it is.
@@ -28,18 +26,16 @@ def replacing(
         The file cannot be written (no such folder, no permission, no space): a ``refusal``.
     """
     path = Path(path)
-    form: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": "\n"}
-    kind = "b" if binary else ""
     try:
         if is_written_in_place(path):
             target = os.dup(STANDARD[str(path)]) if str(path) in STANDARD else path
             mode = "a" if str(path.parent) in OPEN_FILES else "w"  # what a shell opened goes on where it is
-            with open(target, mode + kind, **form) as stream:  # noqa: PTH123  (also of a number)
+            with open(target, mode, encoding="utf-8", newline="\n") as stream:  # noqa: PTH123  (also of a number)
                 yield stream
             return
         part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         try:
-            with part.open(f"x{kind}", **form) as stream:
+            with part.open("x", encoding="utf-8", newline="\n") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -61,18 +57,13 @@ def is_written_in_place(path: str | Path) -> bool:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file by `replacing`, and make its folder if need be."""
-    make_folder(path.parent)
-    with replacing(path, binary=True) as stream:
-        stream.write(content)
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder, and those that it is in, unless it is there; `WriteError` if that cannot be."""
+    """Write a file by `replacing`, and make its folder if need be; `WriteError` if that cannot be."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteError(f"{path} cannot be made: {error.strerror or error}") from None
+        raise WriteError(f"{path.parent} cannot be made: {error.strerror or error}") from None
+    with replacing(path) as stream:
+        stream.buffer.write(content)
 
 
 def shortest(value: float) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fwsvm.errors import DataError
 
-BUILDING = "fwsvm-building-"  # begins the name of a folder of parsed copies that a process is writing
+BUILDING = ".building"  # ends the name of a folder of parsed copies that a process is writing
 
 
 def cache_root() -> Path:

@@ -206,7 +206,8 @@ def test_what_a_user_adds_and_locks_is_the_user_s(lock, mine):
 
 
 def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
-    assert f"mine: the entry removed from {mine}" in run("remove", "mine").stdout
+    said = f"mine: the entry and the digests of 1 file removed from {mine}"
+    assert said in run("remove", "mine").stdout
     assert "neither a file nor a name" in run("info", "mine", code=2).stderr
     assert "the digests of 1 file removed" in run("remove", "unsure").stdout
     assert not lockfile.read().entries["unsure"].sources[0].train[0].known_hash
@@ -222,7 +223,7 @@ def test_prune_leaves_what_is_not_fwsvm_s(cache):
     for path in theirs:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
-    old = cache / "parsed" / ("b" * 32)
+    old = cache / "parsed" / ("b" * 32)  # as the version before named it
     old.mkdir()
     (old / "about.json").write_text('{"readers": "others"}')
     said = run("prune").stdout

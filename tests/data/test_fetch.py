@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fwsvm.data import catalogue, fetching
+from fwsvm.data import catalogue, fetching, recording
 from fwsvm.data.fetching import obtain
 from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
@@ -130,13 +130,14 @@ def test_a_file_is_verified_by_its_md5_where_no_sha256_is_known(cache: Path, sit
     assert fetched(an_entry(a_file(url, sha256=None, bytes=None, md5=good))).read_bytes() == CONTENT
 
 
-def test_a_part_left_by_a_kill_is_replaced(cache: Path, site: Site) -> None:
+def test_a_part_left_by_a_kill_is_not_used_and_is_pruned(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT)))
-    part = final_path(entry).with_name("tiny.fetching") / "tmp"
+    part = final_path(entry).with_name("tmp")
     part.parent.mkdir(parents=True)
     part.write_bytes(b"x" * (len(CONTENT) + 5))
     assert fetched(entry).read_bytes() == CONTENT
-    assert not part.parent.exists()
+    assert part in {path for path, *_ in recording.prune(everything=False, dry_run=False)}
+    assert not part.exists()
 
 
 def test_a_gz_file_stays_as_it_came_even_where_the_server_calls_it_an_encoding(

@@ -44,7 +44,7 @@ def written(folder: Path, name: str, numbers: list[int]) -> Path:
 def drawn(whole: Path, part: Path, rows: int, seed: int) -> list[int]:
     """Return the numbers of a drawn file."""
     rule = DrawnLines(of="whole", onto="part", rows=rows, seed=seed)
-    (text,) = fetching.derived_texts(RawFile(file="drawn", evidence="unpinned", draw=rule), whole, part)
+    text = fetching.derived_text(RawFile(file="drawn", evidence="unpinned", draw=rule), whole, part)
     return list(map(int, text.split()))
 
 

@@ -1,6 +1,5 @@
 """Parsed copies of files: the same rows, made again where they are missing, damaged or of other bytes."""
 
-import json
 import os
 from pathlib import Path
 
@@ -74,7 +73,8 @@ def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) 
     else:
         (folder / "about.json").unlink()
     assert (formats.read(path, loader_of(path))[0].X != wanted.X).nnz == 0
-    assert json.loads((folder / "about.json").read_text())["readers"] == parsed_copies.reader_version()
+    assert folder.name.startswith(parsed_copies.reader_version())
+    assert (folder / "about.json").is_file()
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: Path) -> None:

@@ -95,7 +95,6 @@ def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
         ("synthetic:gaussians?rows=many", "Expected `int`, got `str`, `rows`"),
         ("synthetic:gaussians?rows=1", "Expected `int` >= 2, `rows`"),
         ("synthetic:gaussians?noise=0.7", "< 0.5, `noise`"),
-        ("synthetic:sparse-text?features=9", "at least 10 features"),
         ("synthetic:sparse-text?seed=-1", ">= 0, `seed`"),
     ],
 )

@@ -98,9 +98,8 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     table, *_ = formats.read(path, source.loader)
     assert table.X.shape == (2, 108) == (2, entry.features)
     assert source.grouping is not None
-    assert catalogue.grouped(table, source.grouping, "adult").labels.tolist() == [-1.0, 1.0]
-    with pytest.raises(DataError, match="belongs to no class"):
-        catalogue.grouped(table, {1: (">50K",)}, "adult")
+    assert catalogue.grouped(table, source.grouping).labels.tolist() == [-1.0, 1.0]
+    assert catalogue.grouped(table, {1: (">50K.",)}).labels.tolist() == ["<=50K.", "1"]
 
 
 def test_an_error_inside_a_zip_names_the_archive_and_the_member(cache: Path, tmp_path: Path) -> None:
