@@ -243,10 +243,14 @@ def certificate(
     ``margins`` (m,), of `margins_of`, where they are known.
     """
     margins = margins_of(qp, w) if margins is None else margins
-    square = float(w @ w)
-    gap, least, most, *off = measure(qp, alpha, np.sqrt(square), margins)
-    dual = float(alpha.sum() - 0.5 * square - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
-    return BoxCertificate(dual + gap, dual, gap, least, most, Rounding(*off))
+    gap, least, most, *off = measure(qp, alpha, np.sqrt(w @ w), margins)
+    value = dual(qp, alpha, w)
+    return BoxCertificate(value + gap, value, gap, least, most, Rounding(*off))
+
+
+def dual(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> float:
+    """Return D(alpha), for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
+    return float(alpha.sum() - 0.5 * w @ w - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
 
 
 @njit

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import is_mapped
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.machine import LINE, prefetch
 from fwsvm.numerics.random import shuffle
@@ -67,8 +66,7 @@ REALS = (
     "reference",  # Delta_ref of AVSF
     "share",  # 1 / m
     "fade",  # exp(-c), what a step of length zero does to a preference
-    "stop_constant",  # stop where gap <= stop_constant + stop_slope * D
-    "stop_slope",
+    "tolerance",  # of the gap, in parts of P or by itself
     "optimism",  # gap as tracked / best gap as surveyed, when last surveyed
     "decrease",  # what the best multiple of w takes off P and the gap, when last surveyed
     "dual_surveyed",  # D then
@@ -82,6 +80,7 @@ COUNTS = (
     "at",  # place in the order, or row of the survey
     "size",  # length of the order: rows of this sweep
     "can_stop",  # AVSF: the sweep visits every row exactly once
+    "relative",  # whether the tolerance is in parts of P
     "by_own_rule",  # whether the method's own rule ends the run (--stop eps)
     "block",  # rows of a mapped file that are visited together; 0: they are in memory
     "sweeps",
@@ -115,18 +114,6 @@ class LinearState(NamedTuple):
     random: np.ndarray
 
 
-MOST = 1 << 27  # bytes of a block
-A_BUDGET = 4  # blocks
-
-
-def rows_of_a_block(qp: BoxQP, cache_bytes: int) -> int:
-    """Return how many rows a block of mapped rows has; 0 for rows in memory."""
-    if not is_mapped(qp.values):
-        return 0
-    stored = qp.values.nbytes + (0 if qp.columns is None else qp.columns.nbytes)
-    return max(1, min(MOST, cache_bytes // A_BUDGET) * len(qp.points) // max(1, stored))
-
-
 @njit
 def shuffle_rows(s):
     """Put the rows of the next sweep, ``order[:now.size]``, in random order; mapped ones by blocks."""
@@ -134,21 +121,14 @@ def shuffle_rows(s):
     shuffle(s.order, now.size, s.random)
     if now.block == 0:
         return
-    count = (len(s.qp.points) + now.block - 1) // now.block
-    blocks = np.arange(count)
-    shuffle(blocks, count, s.random)
-    ends = np.zeros(count, np.int64)
-    for k in range(now.size):
-        ends[s.order[k] // now.block] += 1
-    at = 0
-    for b in blocks:  # from how many rows a block has to where they begin
-        size = ends[b]
-        ends[b] = at
-        at += size
-    for row in s.order[: now.size].copy():
-        b = row // now.block
-        s.order[ends[b]] = row
-        ends[b] += 1
+    blocks = np.arange((len(s.qp.points) + now.block - 1) // now.block)
+    shuffle(blocks, len(blocks), s.random)
+    rows, at = s.order[: now.size].copy(), 0
+    for b in blocks:
+        for row in rows:
+            if row // now.block == b:
+                s.order[at] = row
+                at += 1
 
 
 VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(LINE // 8), np.uint64(LINE // 4)
@@ -314,9 +294,10 @@ def _survey(s, budget):
 
 
 @njit
-def goal(s):
-    """Return the gap that the run is to reach."""
-    return s.now[0].stop_constant + s.now[0].stop_slope * s.now[0].dual
+def goal(s, gap):
+    """Return the gap that the run is to reach, at a point with this gap."""
+    now = s.now[0]
+    return now.tolerance * (now.dual + gap) if now.relative else now.tolerance
 
 
 @njit(inner=True)
@@ -336,7 +317,7 @@ def _end_sweep(rule, s):
         now.stop = OWN_RULE if stops else GOING
     wanted = (
         stops
-        or now.gap <= EARLY_SURVEY_FACTOR * now.optimism * goal(s)
+        or now.gap <= EARLY_SURVEY_FACTOR * now.optimism * goal(s, now.gap)
         or now.sweeps > max(SURVEY_GROWTH * now.sweeps_surveyed, now.sweeps_surveyed + SURVEY_INCREMENT)
     )
     if (wanted and not now.by_own_rule) or now.idle >= IDLE_VISITS_FOR_SURVEY * len(s.qp.points):
@@ -353,10 +334,12 @@ def _end_survey(rule, s):
     now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
     now.least_gap = min(now.least_gap, now.gap)
     if not now.by_own_rule:
-        if goal(s) < now.gap <= MULTIPLE_TRY_FACTOR * goal(s):
-            wanted, square = min(now.gap - goal(s), 0.5 * now.gap), (s.w * s.w).sum()
+        aim = goal(s, now.gap)
+        if aim < now.gap <= MULTIPLE_TRY_FACTOR * aim:
+            wanted, square = min(now.gap - aim, 0.5 * now.gap), (s.w * s.w).sum()
             now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)[1]
-        if now.gap - now.decrease <= goal(s):
+        left = now.gap - now.decrease
+        if left <= goal(s, left):
             now.stop = REACHED
             return
         if now.at_rest >= MAX_SURVEYS_AT_REST:

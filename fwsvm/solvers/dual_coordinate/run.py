@@ -6,10 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm._mapped import is_mapped
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary, Hyperplane
-from fwsvm.problems.box_qp import BoxCertificate, Loss, best_certificate, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import (
+    BoxCertificate,
+    Loss,
+    best_certificate,
+    box_qp,
+    certificate,
+    dual,
+    weights_of,
+)
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.dual_coordinate.engine import (
     CONTROL,
@@ -20,7 +29,6 @@ from fwsvm.solvers.dual_coordinate.engine import (
     SURVEYING,
     LinearState,
     advance,
-    rows_of_a_block,
 )
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, WarmStart
@@ -50,6 +58,9 @@ def certify(candidates: Sequence[Candidate[LinearIterate]], *, exact: bool) -> l
     ]
 
 
+MAPPED_BLOCK = 1 << 23  # values of the rows of a mapped file that are visited together
+
+
 class LinearRun:
     """A `Solver` of a linear method.
 
@@ -75,58 +86,34 @@ class LinearRun:
     ) -> None:
         self.rule, self.resolved = rule, resolved
         rule.check()
-        self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
+        qp = self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
-        self.state = self._state(stream(*problem.stream))
+        m, tolerance, by_own_rule = len(qp.points), resolved.tolerance, resolved.stop == "eps"
+        now = np.zeros(1, CONTROL)
+        now["tolerance"], now["relative"] = tolerance, resolved.stop == "relative"
+        now["epsilon"] = tolerance if by_own_rule else rule.first_epsilon
+        now["by_own_rule"] = by_own_rule
+        now["dual_surveyed"], now["least_gap"] = np.nan, np.inf
+        now["least_before"], now["most_before"] = -np.inf, np.inf
+        now["size"], now["can_stop"], now["reach"] = m, 1, np.inf
+        now["block"] = MAPPED_BLOCK * m // qp.values.size if is_mapped(qp.values) else 0
+        w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
+        coordinates, random = np.zeros(m, COORDINATE), stream(*problem.stream)
+        self.state = LinearState(qp, coordinates, np.ones(m), w, order, now, random)
         if warm_start is not None:
-            self._start_from(warm_start.weights)
-        self._set_goal()
-        self.found: tuple[int, np.ndarray, BoxCertificate] | None = (
-            None  # an iteration, and w and certificate there
-        )
+            coordinates["alpha"] = np.clip(warm_start.weights[qp.rows], 0.0, qp.points["upper"])
+        self._begin_again()
+        self.found: tuple[np.ndarray, BoxCertificate] | None = None  # w and certificate at the present point
         self.misses = 0
 
-    def _state(self, random: np.ndarray) -> LinearState:
-        """Return the state at alpha = 0 and w = 0, as after a survey."""
-        qp = self.qp
-        m = len(qp.points)
-        coordinates, now = np.zeros(m, COORDINATE), np.zeros(1, CONTROL)
-        coordinates["slack"] = -1.0
-        coordinates["shortfall"] = self.penalties[qp.rows]
-        now["gap"] = coordinates["shortfall"].sum()
-        now["optimism"] = 2.0 * now["gap"]
-        now["dual"], now["dual_surveyed"], now["least_gap"] = qp.constant, np.nan, np.inf
-        now["least_before"], now["most_before"] = -np.inf, np.inf
-        now["reach"] = np.inf
-        now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
-        w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        now["block"] = rows_of_a_block(qp, self.resolved.cache_bytes)
-        return LinearState(qp, coordinates, np.ones(m), w, order, now, random)
-
-    def _start_from(self, alpha: np.ndarray) -> None:
-        s, upper = self.state, self.qp.points["upper"]
-        s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
-        self._refresh(weights_of(self.qp, self._alpha))
-
-    def _refresh(self, w: np.ndarray) -> None:
-        """Continue from w = weights_of(qp, alpha), with a survey first."""
-        now = self.state.now
-        self.state.w[:] = w
-        self.state.coordinates["slack"] = -1.0
-        now["dual"] = certificate(self.qp, self._alpha, w).dual
+    def _begin_again(self) -> None:
+        """Continue from w recomputed from alpha, with a survey first."""
+        s, now = self.state, self.state.now
+        s.w[:] = weights_of(self.qp, self._alpha)
+        s.coordinates["slack"] = -1.0
+        now["dual"] = dual(self.qp, self._alpha, s.w)
         now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
         now["decrease"] = 0.0
-
-    def _set_goal(self) -> None:
-        now, tolerance = self.state.now, self.resolved.tolerance
-        now["epsilon"] = tolerance if self.resolved.stop == "eps" else self.rule.first_epsilon
-        now["by_own_rule"] = self.resolved.stop == "eps"
-        if self.resolved.stop == "gap":
-            now["stop_constant"] = tolerance
-        elif tolerance < 1.0:  # P = D + gap, so gap <= tolerance P says:
-            now["stop_slope"] = tolerance / (1.0 - tolerance)
-        else:
-            now["stop_constant"] = np.inf
 
     @property
     def _alpha(self) -> np.ndarray:
@@ -136,6 +123,7 @@ class LinearRun:
 
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
+        self.found = None
         return int(advance(self.rule, self.state, steps))
 
     def check_stop(self) -> Status | None:
@@ -151,7 +139,7 @@ class LinearRun:
         self.misses += 1
         if stop == STALLED or self.misses == MAX_MISSES:
             return Status.STALLED
-        self._refresh(weights_of(self.qp, self._alpha))
+        self._begin_again()
         return None
 
     def iterate(self) -> LinearIterate:
@@ -179,14 +167,14 @@ class LinearRun:
 
         Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
         """
-        iterations = int(self.state.now["iterations"][0])
-        if self.found is None or self.found[0] != iterations:
-            w = weights_of(self.qp, self._alpha)
-            if self.resolved.stop == "eps":
-                self.found = iterations, w, certificate(self.qp, self._alpha, w)
-            else:
-                self.found = iterations, *best_certificate(self.qp, self._alpha, w)
-        return self.found[1:]
+        if self.found is None:
+            alpha = self._alpha
+            w = weights_of(self.qp, alpha)
+            by_own_rule = self.resolved.stop == "eps"
+            self.found = (
+                (w, certificate(self.qp, alpha, w)) if by_own_rule else best_certificate(self.qp, alpha, w)
+            )
+        return self.found
 
     def _outcome_of(self, c: BoxCertificate) -> Outcome:
         """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does."""
