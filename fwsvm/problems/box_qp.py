@@ -51,7 +51,7 @@ class BoxQP(NamedTuple):
     values : ndarray of float64, shape (nnz,), of dense rows that are mapped also float32
     columns : ndarray of uint32, shape (nnz,), or None where every row has all features
     points : ndarray of `POINT`, shape (m,)
-    rows : ndarray of int64 or int32, shape (m,), the points' numbers among all rows
+    rows : ndarray of int64, shape (m,), the points' numbers among all rows
     features : int, n; weight vectors have n + 1 entries
     bias : float, B, 0 for no constant feature
     constant : float, the part of P and of D of rows without features
@@ -78,10 +78,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
-    if bias or rows.columns is None:
-        rows_used = np.arange(rows.height, dtype=np.int64 if bias else np.int32)
-    else:
-        rows_used = np.flatnonzero(np.diff(rows.starts))
+    rows_used = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
     points = np.zeros(len(rows_used), POINT)
     points["y"] = y[rows_used]
@@ -95,7 +92,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
         rows_used,
         rows.features,
         float(bias),
-        float(penalties[np.diff(rows.starts) == 0].sum()) if len(rows_used) < rows.height else 0.0,
+        float(np.delete(penalties, rows_used).sum()),
     )
     _set_curvature(qp)
     return qp
@@ -212,22 +209,20 @@ def margins_of(qp, w):
 EPS = float(np.finfo(np.float64).eps)
 
 
-class Rounding(NamedTuple):
-    """How far rounding of the products <w, x_i> may take P - D, and any entry of the gradient."""
-
-    gap: float
-    gradient: float
-
-
 class BoxCertificate(NamedTuple):
-    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient, rounding."""
+    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, and the range of the projected gradient.
+
+    ``rounding`` and ``gradient_rounding`` are how far rounding of the products <w, x_i> may take P - D, and any entry
+    of the gradient.
+    """
 
     primal: float
     dual: float
     gap: float
     least: float
     most: float
-    rounding: Rounding
+    rounding: float
+    gradient_rounding: float
 
     @property
     def relative_gap(self) -> float:
@@ -243,9 +238,9 @@ def certificate(
     ``margins`` (m,), of `margins_of`, where they are known.
     """
     margins = margins_of(qp, w) if margins is None else margins
-    gap, least, most, *off = measure(qp, alpha, np.sqrt(w @ w), margins)
+    gap, *others = measure(qp, alpha, np.sqrt(w @ w), margins)
     value = dual(qp, alpha, w)
-    return BoxCertificate(value + gap, value, gap, least, most, Rounding(*off))
+    return BoxCertificate(value + gap, value, gap, *others)
 
 
 def dual(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> float:
@@ -255,7 +250,7 @@ def dual(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> float:
 
 @njit
 def measure(qp, alpha, length, margins):
-    """Return P - D, a sum of terms >= 0, the range of the projected gradient, and the numbers of a `Rounding`.
+    """Return P - D, a sum of terms >= 0, the range of the projected gradient, and roundings.
 
     ``length`` is |w|, ``margins`` are y_i <w, x_i>, (m,). A product of k numbers is off by about
     eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it by the slope of the row's loss, and D,
@@ -285,9 +280,7 @@ def measure(qp, alpha, length, margins):
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS, MOST_HALVINGS = 20, 52  # of the interval that holds theta, for a look and for a certificate
-NEAR = 1e-11  # of |theta w|^2 / 2: how far P(theta w) of a certificate may be above its least
-MATTERS = 1e-9  # rounding of P in parts of it, above which w may be lengthened
-LONGER, MOST_LONGER = 4.0, 1e-3  # by how much, in units of a margin's rounding, and up to which rounding
+LONGER = 4.0  # by how much, in units of a margin's rounding, w may be longer
 
 
 @njit(forceinline=True)
@@ -313,24 +306,19 @@ def _slope(points, margins, square, theta):
 def best_multiple(points, margins, square, wanted):
     """Return the best theta, by margins y_i <w, x_i> (m,) and |w|^2, and by how much P(theta w) is below P(w).
 
-    (1, 0) where none is better, or none takes off as much as ``wanted``, which tangents of P show early; with 0 theta
-    is as exact as P feels it. A margin above 1 may be given too small, but above 1: what a multiple is said to take off
-    is then no more than it does.
+    (1, 0) where none is better, or none takes off as much as ``wanted``, which tangents of P show early. A margin above
+    1 may be given too small, but above 1: what a multiple is said to take off is then no more than it does.
     """
     at_one = _slope(points, margins, square, 1.0)
     least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)
-    slope = np.inf if at_one < 0.0 else at_one  # at most, where known
     for _ in range(HALVINGS if wanted > 0.0 else MOST_HALVINGS):
         if max(-at_one * (most - 1.0), at_one * (1.0 - least)) < wanted:
             return 1.0, 0.0
-        if wanted == 0.0 and slope * (most - least) <= NEAR * 0.5 * most * most * square:
-            break
         middle = 0.5 * (least + most)
-        at_middle = _slope(points, margins, square, middle)
-        if at_middle < 0.0:
+        if _slope(points, margins, square, middle) < 0.0:
             least = middle
         else:
-            most, slope = middle, at_middle
+            most = middle
     decrease = 0.5 * (1.0 - most * most) * square
     for i in range(len(points)):
         decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - most * margins[i])
@@ -340,26 +328,19 @@ def best_multiple(points, margins, square, wanted):
 def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:
     """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,).
 
-    Where C is so large that the rounding of margins matters, w is lengthened by as much: rows on their margin are then
-    past it, however their products are rounded.
+    Where C is so large that the rounding of margins matters, w is longer by as much: rows on their margin are then past
+    it, however their products are rounded.
 
     Since |w|^2 is the sum of alpha_i times the margins, P(theta w) - D(alpha) = (1 - theta)^2 |w|^2 / 2 plus each row's
     `shortfall` at theta times its margin: a sum of terms that are not negative, where P(w) - D(alpha) less P(w) -
     P(theta w) may be that of two numbers of 1e20.
     """
     margins, square = margins_of(qp, w), float(w @ w)
-    found = certificate(qp, alpha, w, margins)
-
-    def at(theta: float) -> tuple[float, Rounding]:
-        """Return P(theta w) - D(alpha), and its rounding."""
-        gap, _, _, *off = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
-        return float(0.5 * (1.0 - theta) ** 2 * square + gap), Rounding(*off)
-
-    theta, _ = best_multiple(qp.points, margins, square, 0.0)
-    gap, off = at(theta)
-    if off.gap > MATTERS * (found.dual + gap) and off.gradient < MOST_LONGER:
-        longer = theta * (1.0 + LONGER * off.gradient)
-        there, less = at(longer)
-        if there + less.gap < gap + off.gap:
-            theta, gap, off = longer, there, less
-    return theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=off)
+    found, options = certificate(qp, alpha, w, margins), []
+    best, _ = best_multiple(qp.points, margins, square, 0.0)
+    for theta in best, best * (1.0 + LONGER * found.gradient_rounding):
+        gap, _, _, rounding, _ = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
+        gap += 0.5 * (1.0 - theta) ** 2 * square
+        better = found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)
+        options.append((theta * w, better))
+    return min(options, key=lambda option: option[1].gap + option[1].rounding)
