@@ -16,8 +16,8 @@ facts             method, settings and certificate, in a line of their own
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,11 @@ from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.scaling import Ranges
 
 MARK = "#fwsvm "
-LARGEST = 2**31 - 1  # LIBSVM and LIBLINEAR read counts, labels and indices into an int
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
 SIGMOIDS = ("probA", "probB")
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
-LOGISTIC = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
-SOLVER_TYPES = {*SOLVERS.values(), CRAMMER_SINGER, *LOGISTIC, "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC"}
 SCALING = "interval", "features", "minimum", "maximum"
-KEYWORDS = {"svm_type", "kernel_type", "total_sv", "rho", "nr_sv", *SIGMOIDS, *SHARED}
-KEYWORDS |= {"nr_class", "label", "solver_type", "nr_feature", "bias"}
 
 
 def range_path(path: str | Path) -> Path:
@@ -175,165 +170,108 @@ def read(path: str | Path) -> KernelModel | LinearModel:
     ModelError
         The file cannot be read or is not such a model.
     """
-    path, number = Path(path), 0
+    path = Path(path)
     if not path.is_file():
-        raise ModelError(f"{path}: {'not a regular file' if path.exists() else 'no such model file'}")
-
-    def lines() -> Iterator[str]:
-        nonlocal number
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, 1):  # noqa: B007  (the error names it)
-                yield line.strip()
-
+        raise ModelError(f"{path}: no such model file")
     try:
-        file = _File(lines())
-        return _linear_model(file) if "solver_type" in file.header else _kernel_model(file)
+        with path.open(encoding="utf-8") as lines:
+            header = _header(lines)
+            return _linear_model(header, lines) if "solver_type" in header else _kernel_model(header, lines)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError, LookupError, OverflowError, AttributeError, UsageError) as error:
-        raise ModelError(
-            f"{path}:{number}: this is not a model that fwsvm can read: {str(error)[:200]}"
-        ) from None
+        raise ModelError(f"{path}: this is not a model that fwsvm can read: {str(error)[:200]}") from None
 
 
-class _File:
-    """The lines of a model file, and the words of each keyword of its header."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self.lines, self.header = lines, dict[str, list[str]]()
-        for line in lines:
-            keyword, *words = line.split() or [""]
-            if keyword in ("SV", "w"):
-                return
-            if keyword not in KEYWORDS:
-                raise ValueError(f"{shown(keyword)} is not a keyword of a model file")
-            self.header[keyword] = words
-        raise ValueError("the file ends before its header does")
-
-    def values(self, keyword: str, count: int = 1, parse: Callable[[str], Any] = str) -> list[Any]:
-        """Return the values of a keyword, so many."""
-        if len(words := self.header.get(keyword, [])) != count:
-            raise ValueError(f"{keyword} must have {count} values in the header, not {len(words)}")
-        return [parse(word) for word in words]
-
-    def value(self, keyword: str, parse: Callable[[str], Any] = str) -> Any:
-        """Return the one value of a keyword."""
-        return self.values(keyword, 1, parse)[0]
-
-    def body(self, count: int, what: str) -> Iterator[list[str]]:
-        """Yield the words of the next lines, so many."""
-        for row in range(count):
-            if (line := next(self.lines, None)) is None:
-                raise ValueError(f"the file ends after {row} of {count} {what}")
-            yield line.split()
-
-    def facts(self) -> dict[str, Any]:
-        """Return all facts after the last vector or weight; other lines must be comments or blank."""
-        found: dict[str, Any] = {}
-        for line in self.lines:
-            if line.startswith(MARK):
-                found |= json.loads(line.removeprefix(MARK))
-            elif line and not line.startswith("#"):
-                raise ValueError(f"the header announces no more lines, but here is {shown(line)}")
-        return found
+def _header(lines: Iterator[str]) -> dict[str, list[str]]:
+    """Return the words of each keyword of a header; the lines of the vectors or weights come next."""
+    header: dict[str, list[str]] = {}
+    for line in lines:
+        keyword, *words = line.split() or [""]
+        if keyword in ("SV", "w"):
+            return header
+        header[keyword] = words
+    raise ValueError("the file ends before its header does")
 
 
-def _kernel_model(file: _File) -> KernelModel:
-    if (svm_type := file.value("svm_type")) not in SVM_TYPES:
+def _facts(lines: Iterator[str]) -> dict[str, Any]:
+    """Return all facts after the last vector or weight."""
+    found: dict[str, Any] = {}
+    for line in lines:
+        if line.startswith(MARK):
+            found |= json.loads(line.removeprefix(MARK))
+    return found
+
+
+def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelModel:
+    if (svm_type := header["svm_type"][0]) not in SVM_TYPES:
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
-    K, count = file.value("nr_class", int), file.value("total_sv", int)
-    codes, pairs = file.values("label", K, int), K * (K - 1) // 2
-    biases, counts = -np.array(file.values("rho", pairs, float)), np.array(file.values("nr_sv", K, int))
-    if (counts < 0).any() or counts.sum() != count:
-        raise ValueError(f"nr_sv must be {K} counts that add up to total_sv, {count}")
-    sigmoids = None
-    if all(keyword in file.header for keyword in SIGMOIDS):
-        sigmoids = np.array([file.values(keyword, pairs, float) for keyword in SIGMOIDS])
-    coefficients, values, indices, ends = _vectors(file, count, K - 1)
-    facts = file.facts()
-    kernel, known = _kernel(file, facts), _known(facts, codes)
-    last = indices
+    counts, width = np.array(header["nr_sv"], np.int64), len(header["label"]) - 1
+    numbers, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
+    for line in islice(lines, counts.sum()):
+        words = line.replace(":", " ").split()
+        numbers.extend(map(float, words[:width]))
+        indices.extend(map(int, words[width::2]))
+        values.extend(map(float, words[width + 1 :: 2]))
+        ends.append(len(indices))
+    coefficients = np.array(numbers).reshape(counts.sum(), width)
+    facts, columns = _facts(lines), np.array(indices)
+    kernel, known = _kernel(header, facts), _known(facts, header)
+    last = columns
     if isinstance(kernel, Precomputed):  # a support vector is 0:i, the number of a row
-        last = values
+        last = np.array(values)
     else:
-        if known["zero_based"] is None and (indices == 0).any():  # all indices count alike
+        if known["zero_based"] is None and (columns == 0).any():  # all indices count alike
             known["zero_based"] = True
-        indices -= 0 if known["zero_based"] else 1
+        columns -= 0 if known["zero_based"] else 1
     features = facts.get("features", int(last.max(initial=-1)) + 1)
-    support = csr_array((values, indices, ends), shape=(count, features))
+    support = csr_array((np.array(values), columns, np.array(ends)), shape=(len(coefficients), features))
     support.check_format()
+    support.sum_duplicates()
+    sigmoids = [header[keyword] for keyword in SIGMOIDS if keyword in header]
     return KernelModel(
         kernel=kernel,
         support=support,
         counts=counts,
         coefficients=coefficients,
-        biases=biases,
-        sigmoids=sigmoids,
+        biases=-np.array(header["rho"], np.float64),
+        sigmoids=np.array(sigmoids, np.float64) if sigmoids else None,
         **known,
     )
 
 
-def _vectors(file: _File, count: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Read lines of ``width`` coefficients and a sparse vector each: coefficients, values, indices and ends."""
-    coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
-    for words in file.body(count, "support vectors"):
-        entries = [word.split(":") for word in words[width:]]
-        columns = [int(index) for index, _ in entries]
-        if len(words) < width or any(a >= b for a, b in pairwise([-1, *columns, LARGEST])):
-            raise ValueError(
-                f"a support vector must be {width} coefficients and index:value pairs whose indices increase"
-            )
-        coefficients.extend(map(float, words[:width]))
-        indices.extend(columns)
-        values.extend(float(value) for _, value in entries)
-        ends.append(len(indices))
-    table = np.array(coefficients).reshape(count, width)
-    return table, np.array(values), np.array(indices, dtype=np.int64), np.array(ends)
-
-
-def _kernel(file: _File, facts: dict[str, Any]) -> Any:
+def _kernel(header: dict[str, list[str]], facts: dict[str, Any]) -> Any:
     """Return the kernel of the facts, else the one that LIBSVM calls so, with the parameters of the header."""
-    kernel_type, named = file.value("kernel_type"), {family.libsvm: family for family in KERNELS.values()}
+    kernel_type, named = header["kernel_type"][0], {family.libsvm: family for family in KERNELS.values()}
     family = KERNELS.get(facts.get("kernel", ""), named.get(kernel_type))
     if family is None:
         raise ValueError(f"kernel_type is {shown(kernel_type)}, a kernel that fwsvm does not have")
     kinds, given = types_of(family.make), family.own_values(facts.get("kernel_parameters", {}))
     for parameter in family.parameters:
         if parameter in SHARED:
-            given[parameter] = file.value(parameter, int if kinds[parameter] is int else float)
+            given[parameter] = (int if kinds[parameter] is int else float)(header[parameter][0])
     return family.checked(**given)
 
 
-def _linear_model(file: _File) -> LinearModel:
-    if (solver := file.value("solver_type")) not in SOLVER_TYPES:
+def _linear_model(header: dict[str, list[str]], lines: Iterator[str]) -> LinearModel:
+    if "SVR" in (solver := header["solver_type"][0]) or solver == "ONECLASS_SVM":
         raise ValueError(f"solver_type is {shown(solver)}, not a classifier that fwsvm can predict with")
-    K, features, constant = (
-        file.value("nr_class", int),
-        file.value("nr_feature", int),
-        file.value("bias", float),
-    )
-    codes, outputs = file.values("label", K, int), K if K > 2 or solver == CRAMMER_SINGER else 1
-    lines = []
-    for words in file.body(features + (constant >= 0), "lines of weights"):
-        if len(words) != outputs:
-            raise ValueError(f"a line must have {outputs} weights here, not {len(words)}")
-        lines.append(np.array(words, np.float64))
-    weights = np.array(lines).reshape(-1, outputs)
+    K, features, constant = len(header["label"]), int(header["nr_feature"][0]), float(header["bias"][0])
+    outputs, count = K if K > 2 or solver == CRAMMER_SINGER else 1, features + (constant >= 0)
+    weights = np.loadtxt(islice(lines, count), ndmin=2).reshape(count, outputs)
     if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
         weights = (weights[:, :1] - weights[:, 1:]) / 2.0
     return LinearModel(
         weights=np.ascontiguousarray(weights[:features].T),
         biases=weights[features] if constant >= 0 else np.zeros(weights.shape[1]),
         bias_feature=max(constant, 0.0),
-        **_known(file.facts(), codes),
+        **_known(_facts(lines), header),
     )
 
 
-def _known(facts: dict[str, Any], codes: Sequence[int]) -> dict[str, Any]:
-    """Return what models of both kinds have of the facts; classes are by default the codes of the header."""
-    classes = tuple(facts.get("classes", map(str, codes)))
-    if len(codes) < 2 or len(set(classes)) != len(codes):
-        raise ValueError("the model has fewer than two labels, or one twice")
+def _known(facts: dict[str, Any], header: dict[str, list[str]]) -> dict[str, Any]:
+    """Return what models of both kinds have of the facts; classes are by default the labels of the header."""
+    classes = tuple(facts.get("classes", header["label"]))
     found = {"classes": classes, "facts": facts.get("facts", {}), "zero_based": facts.get("zero_based")}
     found["feature_names"] = tuple(facts.get("feature_names", ()))
     if labels := facts.get("labels"):
