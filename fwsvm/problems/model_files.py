@@ -206,7 +206,14 @@ def _facts(lines: Iterator[str]) -> dict[str, Any]:
 def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelModel:
     if (svm_type := header["svm_type"][0]) not in SVM_TYPES:
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
-    counts, width = np.array(header["nr_sv"], np.int64), len(header["label"]) - 1
+    K, counts, biases = (
+        len(header["label"]),
+        np.array(header["nr_sv"], np.int64),
+        -np.array(header["rho"], float),
+    )
+    if (len(counts), len(biases)) != (K, K * (K - 1) // 2):
+        raise ValueError(f"{K} labels need {K} values of nr_sv and {K * (K - 1) // 2} of rho")
+    width = K - 1
     numbers, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
     for line in islice(lines, counts.sum()):
         words = line.replace(":", " ").split()
@@ -234,7 +241,7 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
         support=support,
         counts=counts,
         coefficients=coefficients,
-        biases=-np.array(header["rho"], np.float64),
+        biases=biases,
         sigmoids=np.array(sigmoids, np.float64) if sigmoids else None,
         **known,
     )
@@ -271,7 +278,9 @@ def _linear_model(header: dict[str, list[str]], lines: Iterator[str]) -> LinearM
 
 def _known(facts: dict[str, Any], header: dict[str, list[str]]) -> dict[str, Any]:
     """Return what models of both kinds have of the facts; classes are by default the labels of the header."""
-    classes = tuple(facts.get("classes", header["label"]))
+    classes = tuple(map(str, facts.get("classes", header["label"])))
+    if not 2 <= len(set(classes)) == len(header["label"]):
+        raise ValueError("the model has fewer than two labels, or one twice")
     found = {"classes": classes, "facts": facts.get("facts", {}), "zero_based": facts.get("zero_based")}
     found["feature_names"] = tuple(facts.get("feature_names", ()))
     if labels := facts.get("labels"):

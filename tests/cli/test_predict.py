@@ -89,7 +89,7 @@ def test_labels_the_model_does_not_know_are_wrong_and_named(folder):
     ("arguments", "code", "message"),
     [
         (("absent", "rows"), 3, "no such model file"),
-        (("rows", "rows"), 3, "rows:1: "),
+        (("rows", "rows"), 3, "rows: this is not a model that fwsvm can read"),
         (("model", "absent"), 3, "no such file"),
         (("model", "model"), 3, "model:1: "),
         (("model", "rows", "no/output"), 2, "there is no folder"),
