@@ -18,7 +18,7 @@ from scipy import sparse
 from fwsvm import _mapped, data
 from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
-from fwsvm.data import parsed_copies
+from fwsvm.data import inputs, parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, text_files
 from fwsvm.errors import DataError
@@ -40,6 +40,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_mapped, "LARGE", 1)
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
+    monkeypatch.setattr(inputs, "COPIED_FROM", 1)
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray]:

@@ -207,7 +207,8 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     """Remove from the cache what nothing will use again.
 
     That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
-    and copies that were not finished and have not changed for a day. What fwsvm did not write stays, with --all, too.
+    and copies that were not finished: let no other fwsvm fetch or read data meanwhile. What fwsvm did not write stays,
+    with --all, too.
     """
     from fwsvm.data import recording
 

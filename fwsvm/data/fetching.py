@@ -35,7 +35,7 @@ SECONDS_TO_CONNECT, SILENCE = 10.0, 30.0  # of a server
 LOCAL = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])[:/]")
 HTML = (b"<!doctype", b"<html")
 MISSING, WHOLE = "missing", "whole"  # states of a file, as is `UNPINNED`
-DERIVED = "derived"  # the place of a file that is made of others
+DERIVED = "made of other files"  # the place of a file that is made of others
 #: Words of errors of requests and urllib3, and what they mean.
 REASONS = {
     "NameResolution": "no such host, or no network",
@@ -75,11 +75,13 @@ def obtain(
             if not all(search.find(source, file) for file in (source.train if train_only else source.files)):
                 continue
             trusted = any(lockfile.pinned(source, file).evidence == FIRST_USE for file in source.files)
-            if train_only:
-                lacking = f"the test rows of {entry.name} are not available{search.remedy(offline=offline)}"
-                return Obtained(source, tuple(search.notices), lacking, trusted)
-            failed = [f"{said}; the next source was used" for said in search.tried if "://" in said]
-            return Obtained(source, (*dict.fromkeys(failed), *search.notices), "", trusted)
+            lacking = f"the test rows of {entry.name} are not available{search.remedy(offline=offline)}"
+            failed = [] if train_only else [said for said in search.tried if "://" in said]
+            notices = (
+                *(f"{said}; the next source was used" for said in dict.fromkeys(failed)),
+                *search.notices,
+            )
+            return Obtained(source, notices, lacking * train_only, trusted)
     except OSError as error:
         raise DataError(
             f"{data_folder()} cannot be written: {error.strerror or error}; free some space, or set FWSVM_CACHE to a "
@@ -171,7 +173,7 @@ class Search:
         found = len(classes(grouped(table, source.grouping).labels))
         papers = () if entry.split else entry.published
         published = {shape.t if is_test else shape.m for shape in papers} - {None}
-        is_whole = found == entry.classes or (is_test and found < entry.classes)
+        is_whole = found <= entry.classes if is_test else found == entry.classes
         fits = is_whole and table.features <= entry.features and table.rows in (published or {table.rows})
         if not (fits or self.accept):
             wanted = f"{' or '.join(map(str, published))} rows, " * bool(published)

@@ -18,6 +18,8 @@ from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
 
+COPIED_FROM = 1 << 26  # bytes of a file of rows to predict from which a parsed copy of it is kept
+
 
 def read_rows(
     name_or_path: str | Path,
@@ -58,7 +60,10 @@ def read_rows(
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=unseen)
         if unseen and loader["format"] != "csv":
             loader["unlabelled"] = True
-        table, _, notices = formats.read(path, loader)
+        if unseen and path.stat().st_size < COPIED_FROM:
+            table, notices = formats.read_path(path, loader)
+        else:
+            table, _, notices = formats.read(path, loader)
         if features is not None:
             refuse_one_based(path, table, features)
         return table, notices, "none"

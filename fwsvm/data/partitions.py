@@ -111,7 +111,7 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
         size = os.fstat(source.fileno()).st_size
         source.seek(start)
         data = source.read(stop - start)
-    if size != partition.size or len(data) != stop - start:
+    if size != partition.size:
         raise DataError(
             f"{path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or changed "
             "since; train again"

@@ -12,15 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from fwsvm._mapped import is_mapped, stacked
-from fwsvm._memory import require
+from fwsvm._mapped import stacked
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import classes, encode
 from fwsvm.errors import DataError
-
-COPIED = 2 * 12  # bytes of a number of a sparse row, while parts of the copy are put together
 
 
 def permutation(rows: int, seed: int) -> np.ndarray:
@@ -44,21 +40,7 @@ def split(pool: LabelledRows, rule: Mapping[str, Any], seed: int) -> tuple[Label
 
 
 def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
-    """Return the given rows of a table, in the given order, in memory.
-
-    Raises
-    ------
-    DataError
-        Rows of a large file do not fit there.
-    """
-    if is_mapped(table.X):
-        numbers = table.X.nnz if isinstance(table.X, csr_array) else table.X.size
-        require(
-            COPIED * numbers // max(1, table.rows) * len(rows),
-            f"a copy of {len(rows):,} of the {table.rows:,} rows, as cross-validation and grids make of each part,",
-            "draw fewer to a file with `fwsvm subset`, search on these, and train on all rows with what was found",
-            DataError,
-        )
+    """Return the given rows of a table, in the given order, in memory."""
     return replace(table, X=table.X[rows], labels=table.labels[rows])
 
 

@@ -230,10 +230,11 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     test = table(made, part=TEST) if made.test else None
     if len(np.unique(train.labels)) < 2:
         raise UsageError(f"{made.name}: so few rows hold one class only; ask for more")
-    digest = hashlib.sha256(b"" if how == "none" else how.encode())
+    digest = hashlib.sha256(how.encode() * (how != "none"))
     for part in filter(None, (train, test)):
         X = part.X
-        for array in (*((X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)), part.labels):
+        values = [X.indptr, X.indices, X.data] if isinstance(X, csr_array) else [X]
+        for array in (*values, part.labels):
             digest.update(str(array.shape).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     return Dataset(made.name, train, test, ("1", "-1"), digest.hexdigest(), "synthetic", how)

@@ -7,6 +7,7 @@ import pytest
 from click.testing import Result
 
 from fwsvm import api
+from fwsvm.data import inputs
 from fwsvm.data.formats import svmlight, text_files
 from fwsvm.problems import model_files
 from tests.cli import running
@@ -45,6 +46,7 @@ def test_labels_go_to_stdout_and_the_accuracy_to_stderr(folder):
 @pytest.mark.parametrize("large", [False, True])
 def test_what_is_ignored_in_the_rows_is_said_of_a_large_file_too(folder, monkeypatch, large):
     if large:
+        monkeypatch.setattr(inputs, "COPIED_FROM", 1)
         monkeypatch.setattr(text_files, "PIECE_BYTES", 300)
     lines = (folder / "bare").read_text().splitlines()
     (folder / "queries").write_text("".join(f"M qid:{i} {line}\n" for i, line in enumerate(lines)))
@@ -133,7 +135,7 @@ def test_rows_count_from_0_where_the_training_file_did(tmp_path):
         assert (api.predict(model, tmp_path / "test") == api.predict(model, X[100:])).all()
 
 
-def test_a_file_of_the_other_base_is_refused_and_one_option_mends_it(tmp_path):
+def test_a_file_of_the_other_base_is_refused_and_one_option_mends_it(tmp_path, monkeypatch):
     rows = np.random.default_rng(0).normal(size=(40, 3))
     for name, first in (("zero", 0), ("one", 1)):
         lines = (
@@ -143,14 +145,16 @@ def test_a_file_of_the_other_base_is_refused_and_one_option_mends_it(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
         assert running.run("train", "--model", tmp_path / f"{name}.model", tmp_path / name).exit_code == 0
     right = run(tmp_path, "zero.model", "zero").stdout
-    for model, rows, option, said in (
-        ("zero", "one", "--one-based", "one looks one-based, with indices from 1 to 3"),
-        ("one", "zero", "--zero-based", "index of '0:"),
-    ):
-        refused = running.done("predict", tmp_path / f"{model}.model", tmp_path / rows, code=3).stderr
-        assert said in refused
-        assert option in refused
-        assert run(tmp_path, f"{model}.model", rows, option).stdout == right
+    for copied_from in (1 << 26, 0):
+        monkeypatch.setattr(inputs, "COPIED_FROM", copied_from)
+        for model, rows, option, said in (
+            ("zero", "one", "--one-based", "one looks one-based, with indices from 1 to 3"),
+            ("one", "zero", "--zero-based", "index of '0:"),
+        ):
+            refused = running.done("predict", tmp_path / f"{model}.model", tmp_path / rows, code=3).stderr
+            assert said in refused
+            assert option in refused
+            assert run(tmp_path, f"{model}.model", rows, option).stdout == right
     refused = running.done("train", tmp_path / "zero", "--test", tmp_path / "one", code=3).stderr
     assert "one looks one-based" in refused
 
