@@ -14,11 +14,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
+from fwsvm.data import formats, labels, lockfile, parsed_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr, grouped, refuse_one_based
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
-from fwsvm.data.lockfile import DataSource, Entry, RawFile
+from fwsvm.data.lockfile import FIRST_USE, DataSource, Entry, RawFile
 from fwsvm.errors import DataError, listed
 
 
@@ -62,7 +62,7 @@ def load(
         *(entry.name, parts["train"], parts.get("test"), labels.classes(whole.labels), "", chosen.name, how),
         notices=tuple(notices),
         lacking=lacking,
-        first_use=got.first_use,
+        first_use=any(lockfile.pinned(chosen, file).evidence == FIRST_USE for file in chosen.files),
         zero_based=tables[-1].zero_based,
     )
     data = _finished(data, recipe, test)

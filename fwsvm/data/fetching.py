@@ -48,14 +48,12 @@ REASONS = {
 class Obtained(NamedTuple):
     """A source whose files are verified, at `DataSource.path`, and notices for the user.
 
-    ``lacking`` is empty, or says what was tried for test files that could not be found. ``first_use`` tells that a file
-    was trusted when it was first fetched.
+    ``lacking`` is empty, or says what was tried for test files that could not be found.
     """
 
     source: DataSource
     notices: tuple[str, ...]
     lacking: str = ""
-    first_use: bool = False
 
 
 def obtain(
@@ -74,14 +72,13 @@ def obtain(
         for (search.network, train_only), source in itertools.product(ways, sources):
             if not all(search.find(source, file) for file in (source.train if train_only else source.files)):
                 continue
-            trusted = any(lockfile.pinned(source, file).evidence == FIRST_USE for file in source.files)
             lacking = f"the test rows of {entry.name} are not available{search.remedy(offline=offline)}"
             failed = [] if train_only else [said for said in search.tried if "://" in said]
             notices = (
                 *(f"{said}; the next source was used" for said in dict.fromkeys(failed)),
                 *search.notices,
             )
-            return Obtained(source, notices, lacking * train_only, trusted)
+            return Obtained(source, notices, lacking * train_only)
     except OSError as error:
         raise DataError(
             f"{data_folder()} cannot be written: {error.strerror or error}; free some space, or set FWSVM_CACHE to a "
