@@ -1,9 +1,9 @@
 """Kernel values of dense rows: a register-blocked matrix product over packed tiles.
 
 Rows are packed in tiles of sixteen, feature by feature, and the rows of the left-hand block in groups of four. The
-micro-kernel multiplies a group with a tile: 4 x 16 sums in eight vector registers, one fused multiply-add a vector and
-feature. Sums run over the features in ascending order, as in `fwsvm.kernels.sparse_tiles`, and have the same bits: a
-zero adds exactly nothing.
+micro-kernel multiplies a group with a tile: 4 x 16 sums in eight vector registers at most, one fused multiply-add a
+register and feature. Sums run over the features in ascending order, as in `fwsvm.kernels.sparse_tiles`, and have the
+same bits: a zero adds exactly nothing.
 """
 
 from typing import NamedTuple
@@ -13,10 +13,22 @@ import numpy as np
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, maximum, minimum, muladd, store, takes_two_registers
+from fwsvm.numerics.simd import (
+    broadcast_as,
+    lanes_of,
+    load_as,
+    maximum,
+    minimum,
+    muladd,
+    store,
+    zeros,
+)
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
 MOST = 64  # rows of the left-hand block
+REGISTERS = (
+    2  # that hold the sums of a left-hand row with a tile; of float64 they may hold those with a half of it
+)
 _EVERY = np.arange(MOST)  # their numbers
 
 
@@ -56,59 +68,38 @@ def _pack_rows(rows, first, last, numbers):
 
 
 @njit(each_step=True, forceinline=True)
-def _add_feature(kernel, sums, x, left, z):
-    """Return the sums of a group of four left-hand rows with eight rows after the feature that these have in x."""
-    a, b, c, d = sums
-    return (
-        pair(kernel, a, x, broadcast(left[z])),
-        pair(kernel, b, x, broadcast(left[z + np.uint64(1)])),
-        pair(kernel, c, x, broadcast(left[z + np.uint64(2)])),
-        pair(kernel, d, x, broadcast(left[z + np.uint64(3)])),
-    )
-
-
-@njit(each_step=True, forceinline=True)
-def _write(kernel, low, high, own_low, own_high, own, out, at):
-    """Write the kernel values of a left-hand row with sixteen rows."""
-    store(out, at, value(kernel, low, own_low, broadcast(own)))
-    store(out, at + 8, value(kernel, high, own_high, broadcast(own)))
-
-
-@njit(each_step=True, forceinline=True)
 def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
     """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[lines[c] * width + shift]`` on.
 
     Rows after the last of ``lines`` are equal to it.
     """
-    last, n, numbers, zero = lines.size - 1, tiles.features, tiles.numbers, broadcast(out.dtype.type(0))
-    own = load(tiles.own, tile * HEIGHT), load(tiles.own, tile * HEIGHT + 8)
+    last, n, zero = lines.size - 1, tiles.features, zeros(out, HEIGHT, REGISTERS)
     for c in range(0, count, GROUP):
-        # unsigned indices: numba does not test them for being negative
-        x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
-        low = high = (zero, zero, zero, zero)
-        if takes_two_registers(numbers):  # all sums at once would leave none
+        for part in range(0, HEIGHT, lanes_of(zero)):
+            x, z = (
+                np.uint64(tile * n * HEIGHT + part),
+                np.uint64(c * n),
+            )  # numba tests signed ones for being < 0
+            sums = (zero, zero, zero, zero)
             for _ in range(n):
-                low = _add_feature(kernel, low, load(numbers, x), left, z)
+                sums = _add_feature(kernel, sums, load_as(zero, tiles.numbers, x), left, z)
                 x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-            x, z = np.uint64(tile * n * HEIGHT + 8), np.uint64(c * n)
-            for _ in range(n):
-                high = _add_feature(kernel, high, load(numbers, x), left, z)
-                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-        else:
-            for _ in range(n):
-                low = _add_feature(kernel, low, load(numbers, x), left, z)
-                high = _add_feature(kernel, high, load(numbers, x + np.uint64(8)), left, z)
-                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
-        _write(kernel, low[0], high[0], *own, own_left[c], out, lines[minimum(c, last)] * width + shift)
-        _write(
-            kernel, low[1], high[1], *own, own_left[c + 1], out, lines[minimum(c + 1, last)] * width + shift
-        )
-        _write(
-            kernel, low[2], high[2], *own, own_left[c + 2], out, lines[minimum(c + 2, last)] * width + shift
-        )
-        _write(
-            kernel, low[3], high[3], *own, own_left[c + 3], out, lines[minimum(c + 3, last)] * width + shift
-        )
+            own = load_as(zero, tiles.own, tile * HEIGHT + part)
+            for k in range(GROUP):
+                to = lines[minimum(c + k, last)] * width + shift + part
+                store(out, to, value(kernel, sums[k], own, broadcast_as(zero, own_left[c + k])))
+
+
+@njit(each_step=True, forceinline=True)
+def _add_feature(kernel, sums, x, left, z):
+    """Return the sums of a group of four left-hand rows with the rows of a tile after the feature x of these."""
+    a, b, c, d = sums
+    return (
+        pair(kernel, a, x, broadcast_as(x, left[z])),
+        pair(kernel, b, x, broadcast_as(x, left[z + np.uint64(1)])),
+        pair(kernel, c, x, broadcast_as(x, left[z + np.uint64(2)])),
+        pair(kernel, d, x, broadcast_as(x, left[z + np.uint64(3)])),
+    )
 
 
 @njit(inner=True)
@@ -153,7 +144,8 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
     """
     dtype = tiles.own.dtype
     left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
-    values, totals, zero = np.empty(MOST * HEIGHT, dtype), np.empty(HEIGHT, dtype), broadcast(dtype.type(0))
+    values, totals = np.empty(MOST * HEIGHT, dtype), np.empty(HEIGHT, dtype)
+    zero = zeros(values, HEIGHT, HEIGHT)
     part = np.empty((out.shape[0], MOST), dtype)
     for at in range(0, which.size, MOST):
         count = _pack(sources, which[at : at + MOST], left, own_left)
@@ -164,12 +156,10 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
             _meet(kernel, tiles, tile, left, own_left, count, values, _EVERY, HEIGHT, 0)
             row = tile * HEIGHT
             for o in range(out.shape[0]):
-                a = b = c = d = zero  # four sums: each addition waits for the one before
+                even = odd = zero  # two sums: each addition waits for the one before
                 for k in range(0, count, 2):
-                    one, two, x = broadcast(part[o, k]), broadcast(part[o, k + 1]), k * HEIGHT
-                    a, b = muladd(load(values, x), one, a), muladd(load(values, x + 8), one, b)
-                    c, d = muladd(load(values, x + 16), two, c), muladd(load(values, x + 24), two, d)
-                store(totals, 0, a + c)
-                store(totals, 8, b + d)
+                    even = muladd(load_as(zero, values, k * HEIGHT), part[o, k], even)
+                    odd = muladd(load_as(zero, values, (k + 1) * HEIGHT), part[o, k + 1], odd)
+                store(totals, 0, even + odd)
                 for r in range(maximum(first, row), minimum(last, row + HEIGHT)):
                     out[o, r - start] += totals[r - row]

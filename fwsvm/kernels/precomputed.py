@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 from fwsvm.kernels.kernel import alone, itself, pair, register, value
 from fwsvm.numerics.compile import overload
-from fwsvm.numerics.simd import WIDTH, SimdType
+from fwsvm.numerics.simd import SimdType, lanes_of
 
 MOST_ROWS = 1 << 24  # places above are no numbers of single precision
 
@@ -48,7 +48,7 @@ def _with_lane(typingctx, lanes, at, number):
 
 
 def _entry(values: np.ndarray, x, z):
-    """Return the matrix's entry at two places, or at eight pairs of them."""
+    """Return the matrix's entry at two places, or at pairs of them, one for each lane."""
     return values[int(x) - 1, int(z) - 1]
 
 
@@ -63,13 +63,13 @@ def _entry_compiled(values, x, z):
         return one
     dtype = x.dtype
 
-    def eight(values, x, z):
+    def each(values, x, z):
         found = x
-        for lane in range(WIDTH):
+        for lane in range(lanes_of(x)):
             found = _with_lane(found, lane, dtype(_entry(values, _lane(x, lane), _lane(z, lane))))
         return found
 
-    return eight
+    return each
 
 
 @pair.implements(Precomputed)

@@ -9,9 +9,10 @@ import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, store, store_transposed
+from fwsvm.numerics.simd import broadcast_as, lanes_of, load_as, store, store_transposed, zeros
 
-WIDE, NARROW = 64, 8
+WIDE, NARROW = 64, 8  # rows of a block
+REGISTERS = 16  # that may hold the sums of a row with a block
 TILE = 64  # rows whose values are buffered, then transposed and written column by column
 
 
@@ -40,52 +41,14 @@ def _left_block(sources, own_sources, wanted, width):
 
 
 @njit(each_step=True, forceinline=True)
-def _add_number(kernel, sums, x, table, at):
-    """Return the sums of 32 rows of the block after a feature that has the value x in the other row."""
-    a, b, c, d = sums
-    return (
-        pair(kernel, a, x, load(table, at)),
-        pair(kernel, b, x, load(table, at + 8)),
-        pair(kernel, c, x, load(table, at + 16)),
-        pair(kernel, d, x, load(table, at + 24)),
-    )
-
-
-@njit(each_step=True, forceinline=True)
-def _write_values(kernel, sums, own, own_block, first, tile, at):
-    """Write the kernel values of the 32 rows of the block from ``first`` on to ``tile[at + first:]``."""
-    to = at + first
-    store(tile, to, value(kernel, sums[0], own, load(own_block, first)))
-    store(tile, to + 8, value(kernel, sums[1], own, load(own_block, first + 8)))
-    store(tile, to + 16, value(kernel, sums[2], own, load(own_block, first + 16)))
-    store(tile, to + 24, value(kernel, sums[3], own, load(own_block, first + 24)))
-
-
-@njit(each_step=True, forceinline=True)
-def _wide_row(kernel, table, line_of, own_block, rows, t, own_t, tile, at):
-    """Write the kernel values of row t with a block of 64 rows to ``tile[at:at + 64]``."""
-    zero, own = broadcast(tile.dtype.type(0)), broadcast(own_t)
-    low = high = (zero, zero, zero, zero)
+def _write_row(kernel, zero, block, rows, t, own_t, tile, at):
+    """Write the kernel values of row t with the rows of a block, one for each lane of ``zero``, to ``tile[at:]``."""
+    (table, line_of, own_block), sums, width = block, zero, lanes_of(zero)
     for p in range(rows.starts[t], rows.starts[t + 1]):
         line = np.int64(line_of[rows.columns[p]])
-        if line == 0:
-            continue
-        x = broadcast(rows.values[p])
-        low = _add_number(kernel, low, x, table, line * WIDE)
-        high = _add_number(kernel, high, x, table, line * WIDE + 32)
-    _write_values(kernel, low, own, own_block, 0, tile, at)
-    _write_values(kernel, high, own, own_block, 32, tile, at)
-
-
-@njit(each_step=True, forceinline=True)
-def _narrow_row(kernel, table, line_of, own_block, rows, t, own_t, tile, at):
-    """Write the kernel values of row t with a block of 8 rows to ``tile[at:at + 8]``."""
-    total = broadcast(tile.dtype.type(0))
-    for p in range(rows.starts[t], rows.starts[t + 1]):
-        # line 0 adds nothing, and is cheaper than a branch
-        line = np.int64(line_of[rows.columns[p]])
-        total = pair(kernel, total, broadcast(rows.values[p]), load(table, line * NARROW))
-    store(tile, at, value(kernel, total, broadcast(own_t), load(own_block, 0)))
+        if line > 0 or width == NARROW:  # line 0 adds nothing: for few rows cheaper than a branch
+            sums = pair(kernel, sums, broadcast_as(zero, rows.values[p]), load_as(zero, table, line * width))
+    store(tile, at, value(kernel, sums, broadcast_as(zero, own_t), load_as(zero, own_block, 0)))
 
 
 @njit(inner=True)
@@ -107,17 +70,16 @@ def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, sta
 
     At most 64 rows are wanted; ``own_sources`` and ``own`` are the own terms of the two tables.
     """
-    width = WIDE if wanted.size > NARROW else NARROW
-    table, line_of, own_block = _left_block(sources, own_sources, wanted, width)
-    tile = np.empty(TILE * width, out.dtype)
+    width, tile = WIDE if wanted.size > NARROW else NARROW, np.empty(TILE * WIDE, out.dtype)
+    block = _left_block(sources, own_sources, wanted, width)
     for first in range(0, which.size, TILE):
         height = min(TILE, which.size - first)
         for r in range(height):
             t = which[first + r]
             if width == WIDE:
-                _wide_row(kernel, table, line_of, own_block, rows, t, own[t], tile, r * WIDE)
+                _write_row(kernel, zeros(tile, WIDE, REGISTERS), block, rows, t, own[t], tile, r * WIDE)
             else:
-                _narrow_row(kernel, table, line_of, own_block, rows, t, own[t], tile, r * NARROW)
+                _write_row(kernel, zeros(tile, NARROW, REGISTERS), block, rows, t, own[t], tile, r * NARROW)
         _write_columns(tile, width, wanted.size, out, lines, start + first, height)
     return which.size
 
@@ -127,12 +89,12 @@ def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, fir
     """Add sum_j weights[j, o] k(sources[which[j]], row t) to ``out[o, t - start]`` for first <= t < last."""
     values, part = np.empty(WIDE, own.dtype), np.zeros((out.shape[0], WIDE))
     for at in range(0, which.size, WIDE):
-        table, line_of, own_block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
+        block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
         for o in range(out.shape[0]):
             for c in range(WIDE):
                 part[o, c] = weights[at + c, o] if at + c < which.size else 0.0
         for t in range(first, last):
-            _wide_row(kernel, table, line_of, own_block, rows, t, own[t], values, 0)
+            _write_row(kernel, zeros(values, WIDE, REGISTERS), block, rows, t, own[t], values, 0)
             for o in range(out.shape[0]):
                 total = 0.0
                 for c in range(WIDE):

@@ -1,9 +1,9 @@
-"""SIMD for compiled code: vectors of eight float32 or float64 numbers, one number a lane.
+"""SIMD for compiled code: vectors of float32 or float64 numbers, one number a lane, eight lanes where nothing is said.
 
 LLVM does not vectorise the innermost loops of kernel values by itself, so they are written with explicit vectors.
-`load`, `store` and `broadcast` move eight consecutive numbers, or eight copies of one, between arrays and vectors, on
-which ``+ - * /`` and the functions of `fwsvm.numerics.simd` act lane by lane. Vectors stay in registers: a sum over
-features does not touch memory.
+`load`, `store` and `broadcast` move consecutive numbers, or copies of one, between arrays and vectors, on which
+``+ - * /`` and the functions of `fwsvm.numerics.simd` act lane by lane. Vectors stay in registers, as many as their
+lanes need: a sum over features does not touch memory.
 
 All functions here write LLVM instructions into their caller: none is compiled by itself.
 """
@@ -16,6 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, register_model
 
@@ -23,88 +24,117 @@ WIDTH = 8
 
 
 class SimdType(types.Type):  # type: ignore[misc]
-    """Numba's type of a vector of eight float32 or float64 numbers."""
+    """Numba's type of a vector of float32 or float64 numbers."""
 
-    def __init__(self, dtype: types.Float) -> None:
-        self.dtype = dtype
-        super().__init__(name=f"Simd({dtype})")
+    def __init__(self, dtype: types.Float, lanes: int = WIDTH) -> None:
+        self.dtype, self.lanes = dtype, lanes
+        super().__init__(name=f"Simd({dtype}, {lanes})")
 
 
 @register_model(SimdType)
 class SimdModel(PrimitiveModel):  # type: ignore[misc]
-    """An LLVM vector of eight numbers: one register, or two where registers hold four."""
+    """An LLVM vector, which takes one register or several."""
 
     def __init__(self, dmm, fe_type: SimdType) -> None:
         element = ir.FloatType() if fe_type.dtype == types.float32 else ir.DoubleType()
-        super().__init__(dmm, fe_type, ir.VectorType(element, WIDTH))
+        super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.lanes))
 
 
 def _constant(kind, number: float) -> ir.Constant:
-    """Return a number, or a vector of eight copies of it."""
-    return ir.Constant(kind, [number] * WIDTH if isinstance(kind, ir.VectorType) else number)
+    """Return a number, or a vector of copies of it."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
 
 
-def _address(context, builder, array_type, array, at):
-    """Return the address of ``array[at]`` as a pointer to eight numbers, and their alignment."""
+def _address(context, builder, array_type, array, at, lanes: int = WIDTH):
+    """Return the address of ``array[at]`` as a pointer to a vector, and its alignment."""
     view = context.make_array(array_type)(context, builder, array)
     place = cgutils.gep_inbounds(builder, view.data, at)
-    vector = SimdModel(None, SimdType(array_type.dtype)).get_value_type()
+    vector = SimdModel(None, SimdType(array_type.dtype, lanes)).get_value_type()
     return builder.bitcast(place, vector.as_pointer()), array_type.dtype.bitwidth // 8
+
+
+def _load(context, builder, signature, arguments):
+    *_, array, at = arguments
+    place, align = _address(context, builder, signature.args[-2], array, at, signature.return_type.lanes)
+    return builder.load(place, align=align)
 
 
 @intrinsic
 def load(typingctx, array, at):
     """Return ``array[at:at + 8]`` of a contiguous array as a vector; bounds are not checked."""
-
-    def emit(context, builder, signature, arguments):
-        place, align = _address(context, builder, signature.args[0], *arguments)
-        return builder.load(place, align=align)
-
-    return SimdType(array.dtype)(array, types.intp), emit
+    return SimdType(array.dtype)(array, types.intp), _load
 
 
 @intrinsic
-def store(typingctx, array, at, lanes):
-    """Write a vector to ``array[at:at + 8]`` of a contiguous array; bounds are not checked."""
+def load_as(typingctx, like, array, at):
+    """Return as many numbers of a contiguous array as ``like`` has lanes; bounds are not checked."""
+    return SimdType(array.dtype, like.lanes)(like, array, types.intp), _load
+
+
+@intrinsic
+def store(typingctx, array, at, vector):
+    """Write a vector to a contiguous array from ``at`` on; bounds are not checked."""
 
     def emit(context, builder, signature, arguments):
-        place, align = _address(context, builder, signature.args[0], *arguments[:2])
-        builder.store(arguments[2], place, align=align)
+        array, at, value = arguments
+        place, align = _address(context, builder, signature.args[0], array, at, vector.lanes)
+        builder.store(value, place, align=align)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, lanes), emit
-
-
-@intrinsic
-def takes_two_registers(typingctx, array):
-    """Return whether a vector of the array's numbers takes two registers: float64, where registers hold 256 bits."""
-
-    def emit(context, builder, signature, arguments):
-        _, processor, features = context.codegen().magic_tuple()
-        wide = processor == "x86-64-v4" or "+avx512f" in features.split(",")
-        return context.get_constant(types.boolean, array.dtype == types.float64 and not wide)
-
-    return types.boolean(array), emit
+    return types.void(array, types.intp, vector), emit
 
 
 @lower_cast(types.Number, SimdType)
-def _spread(context, builder, number, kind: SimdType, value):
-    """Return a vector of eight copies of one number."""
+def _copies(context, builder, number, kind: SimdType, value):
+    """Return a vector of copies of one number."""
     vector, place = context.get_value_type(kind), ir.IntType(32)
     undefined, one = ir.Constant(vector, ir.Undefined), context.cast(builder, value, number, kind.dtype)
     first = builder.insert_element(undefined, one, ir.Constant(place, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(place, WIDTH), [0] * WIDTH))
+    every = ir.Constant(ir.VectorType(place, kind.lanes), [0] * kind.lanes)
+    return builder.shuffle_vector(first, undefined, every)
+
+
+def _broadcast(context, builder, signature, arguments):
+    return context.cast(builder, arguments[-1], signature.args[-1], signature.return_type)
 
 
 @intrinsic
 def broadcast(typingctx, number):
     """Return a vector of eight copies of one number."""
-    kind = SimdType(number)
+    return SimdType(number)(number), _broadcast
+
+
+@intrinsic
+def broadcast_as(typingctx, like, number):
+    """Return as many copies of one number as ``like`` has lanes."""
+    return SimdType(number, like.lanes)(like, number), _broadcast
+
+
+@intrinsic(prefer_literal=True)
+def zeros(typingctx, array, lanes, registers):
+    """Return a vector of so many zeros of the array's type, or of as many as so many registers hold, if fewer.
+
+    Both numbers are constants. Registers are taken to hold 256 bits where the processor has not AVX-512.
+    """
+    _, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    bits = 512 if processor == "x86-64-v4" or "+avx512f" in features.split(",") else 256
+    most = registers.literal_value * bits // array.dtype.bitwidth
+    kind = SimdType(array.dtype, min(lanes.literal_value, most))
 
     def emit(context, builder, signature, arguments):
-        return context.cast(builder, arguments[0], number, kind)
+        return _constant(context.get_value_type(kind), 0.0)
 
-    return kind(number), emit
+    return kind(array, lanes, registers), emit
+
+
+@intrinsic
+def lanes_of(typingctx, vector):
+    """Return how many lanes a vector has, a constant."""
+
+    def emit(context, builder, signature, arguments):
+        return context.get_constant(types.intp, vector.lanes)
+
+    return types.intp(vector), emit
 
 
 # ---------------------------------------------------------------- lane by lane
@@ -141,7 +171,7 @@ def _llvm(builder, name: str, *arguments, result=None):
     """Call the LLVM intrinsic of that name on values of one type, by default also that of its result."""
     kind = arguments[0].type
     number = getattr(kind, "element", kind)
-    lanes = f"v{WIDTH}" if isinstance(kind, ir.VectorType) else ""
+    lanes = f"v{kind.count}" if isinstance(kind, ir.VectorType) else ""
     signature = ir.FunctionType(result or kind, [kind] * len(arguments))
     name = f"llvm.{name}.{lanes}{'f32' if number == ir.FloatType() else 'f64'}"
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), arguments)
@@ -227,7 +257,7 @@ def _exp(builder, a):
 def _power_of_two(builder, n):
     """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
     bits, bias, mantissa = (32, 127, 23) if n.type.element == ir.FloatType() else (64, 1023, 52)
-    whole = ir.VectorType(ir.IntType(bits), WIDTH)
+    whole = ir.VectorType(ir.IntType(bits), n.type.count)
     exponent = builder.add(builder.fptosi(n, whole), _constant(whole, bias))
     return builder.bitcast(builder.shl(exponent, _constant(whole, mantissa)), n.type)
 
@@ -242,7 +272,7 @@ _act_lane_by_lane(exp, _exp)
 @intrinsic
 def widen(typingctx, lanes):
     """Return a vector as float64."""
-    wide = SimdType(types.float64)
+    wide = SimdType(types.float64, lanes.lanes)
 
     def emit(context, builder, signature, arguments):
         (value,) = arguments
