@@ -1,13 +1,12 @@
 """Tables of rows laid out for kernel values: packed in dense tiles where few numbers are zero, else as they are."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, dense_tiles, fill_dense
-from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.kernel import own_terms_and_values
+from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import WIDE, fill_sparse
 from fwsvm.numerics.threads import in_shares
 
@@ -51,13 +50,12 @@ def fill(
     lines: np.ndarray,
     threads: int = 1,
     first: int = 0,
-    last: int | None = None,
 ) -> None:
-    """Write k(source wanted[c], target r) to ``out[lines[c], r - first]`` for the targets r of first ... last - 1.
+    """Write k(source wanted[c], target r) to ``out[lines[c], r - first]`` for the targets r from ``first`` on.
 
     At most 64 rows are wanted (int32); of dense rows ``first`` is a multiple of `HEIGHT`.
     """
-    (rows, own, tiles), size = targets, (targets.rows.height if last is None else last) - first
+    (rows, own, tiles), size = targets, targets.rows.height - first
 
     def share(begin: int, end: int) -> None:
         if len(tiles.numbers):
@@ -70,29 +68,15 @@ def fill(
     in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)
 
 
-def kernel_matrix(
-    kernel: Any, rows: Rows, first: np.ndarray, second: np.ndarray, out: np.ndarray, threads: int = 1
-) -> None:
-    """Write k(rows[first[i]], rows[second[j]]) to ``out[i, j]``, in the precision of ``rows``."""
-    own, dense = own_terms(kernel, rows), is_dense(rows)
-    sources, targets = (table(some_rows(rows, which), own[which], dense=dense) for which in (first, second))
-    for wanted in _blocks(sources):
-        fill(kernel, sources, wanted, targets, out, wanted.astype(np.int64), threads)
-
-
-def symmetric_matrix(kernel: Any, rows: Table, threads: int) -> np.ndarray:
-    """Return the kernel matrix of rows, of which one half is computed."""
-    out = np.empty((rows.rows.height,) * 2)
-    for wanted in _blocks(rows):
-        first, after = int(wanted[0]), int(wanted[-1]) + 1
-        part = np.empty((len(wanted), len(out) - first))
-        fill(kernel, rows, wanted, rows, part, np.arange(len(wanted)), threads, first)
-        out[first:after, first:] = part
-        out[after:, first:after] = part[:, after - first :].T
+def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1) -> np.ndarray:
+    """Return the kernel matrix of rows in their precision; one half is computed, and the diagonal from float64."""
+    (own, itself), m = own_terms_and_values(kernel, rows), rows.height
+    every, out = table(rows, own), np.empty((m, m), own.dtype)
+    for first in range(0, m, WIDE):
+        after = min(first + WIDE, m)
+        part: np.ndarray = np.empty((after - first, m - first), own.dtype)
+        wanted = np.arange(first, after)
+        fill(kernel, every, wanted.astype(np.int32), every, part, wanted - first, threads, first)
+        out[first:after, first:], out[after:, first:after] = part, part[:, after - first :].T
+    np.fill_diagonal(out, itself)
     return out
-
-
-def _blocks(rows: Table) -> Iterator[np.ndarray]:
-    """Yield the numbers of rows, as many at a time as `fill` takes."""
-    for start in range(0, rows.rows.height, WIDE):
-        yield np.arange(start, min(start + WIDE, rows.rows.height), dtype=np.int32)

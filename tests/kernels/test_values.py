@@ -59,6 +59,15 @@ def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
     return store.cached[store.slot_of]
 
 
+@both_precisions
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_kernel_matrix_is_symmetric_and_that_of_the_definition(form, dtype):
+    X = data(150, 40, filled=0.9 if form is np.asarray else 0.1)
+    K = tables.kernel_matrix(made("rbf"), as_rows(form(X), dtype), threads=2)
+    np.testing.assert_allclose(K, naive.gram("rbf", X, X, **PARAMETERS["rbf"]), rtol=1e-5)
+    np.testing.assert_array_equal(K, K.T)
+
+
 @in_both_precisions
 @pytest.mark.parametrize("m", [1, 16, 83, 150])
 def test_columns_are_those_of_the_definition_however_they_are_computed(name, dtype, m, monkeypatch):

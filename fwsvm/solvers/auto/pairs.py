@@ -14,7 +14,7 @@ from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import product_rounding
-from fwsvm.kernels.tables import is_dense, symmetric_matrix, table
+from fwsvm.kernels.tables import is_dense, kernel_matrix, table
 from fwsvm.numerics.threads import together
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.pair_solver import (
@@ -67,11 +67,8 @@ class PairBatch:
         rows, (weights, own, itself) = rows._replace(starts=np.cumsum(lengths)), vectors
         rows_table = table(rows, own, dense=dense)
         whole, held = _shared_values(problems, self.resolved, counts, widths)
-        if whole:
-            values = symmetric_matrix(kernel, rows_table, self.resolved.threads)
-            np.fill_diagonal(values, itself)
-        else:
-            values = np.empty((starts[-1], held))
+        threads = self.resolved.threads
+        values = kernel_matrix(kernel, rows, threads) if whole else np.empty((starts[-1], held))
         self.rows = PairRows(
             kernel,
             starts,

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import weighted_sums
@@ -201,14 +200,13 @@ class DecompositionRun:
         few, y, ridge = some_rows(self.rows, working), self.y[working], self.ridge[working]
         before, dtype, size = self.b[working], self.rows.values.dtype, len(working)
         b, g, scale = (filled(values, dtype) for values in (before, slope[working], self.scale[working]))
-        K, every, signs = np.zeros((size, len(b)), dtype), np.arange(size), y.astype(dtype)
-        kernel_matrix(self.resolved.kernel, few, every, every, K, self.resolved.threads)
-        K[every, every] = self_values(self.resolved.kernel, few)  # as in columns: without rounding
+        K, signs = np.zeros((size, len(b)), dtype), y.astype(dtype)
         square = K[:, :size]
+        square[:] = kernel_matrix(self.resolved.kernel, few, self.resolved.threads)
         square += 1.0
         square *= signs
         square *= signs[:, None]
-        K[every, every] += ridge
+        np.fill_diagonal(square, square.diagonal() + ridge)
         self.steps += int(descend(K, b, g, scale, dtype.type(INNER_SHARE), INNER_STEPS * size))
         change = np.where(b[:size] == before.astype(dtype), 0.0, b[:size] - before)
         moved = np.flatnonzero(change)

@@ -7,6 +7,7 @@ rows, and those of the vertex become its column.
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
+from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sparse_tiles import TILE, WIDE, fill_sparse
 from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.numerics.compile import generic, njit
@@ -185,9 +186,7 @@ def places_for(qp: SimplexQP, support: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def matrix_of(columns: ColumnCache, support: np.ndarray) -> np.ndarray:
     """Return the kernel values of these rows with each other."""
-    K = np.empty((len(support), len(support)), columns.cached.dtype)
-    kernel_matrix(columns.kernel, columns.table.rows, support, support, K, columns.threads)
-    np.fill_diagonal(K, columns.itself[support])
+    K = kernel_matrix(columns.kernel, some_rows(columns.table.rows, support), columns.threads)
     columns.counts[EVALUATIONS] += K.size
     return K
 

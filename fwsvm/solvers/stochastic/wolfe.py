@@ -68,10 +68,9 @@ class WolfeRun(DescentRun):
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times; first of all compute the matrix, which an interrupt may end."""
         if self.Q is None:
-            rows, every = as_rows(self.problem.X, self.dtype), np.arange(self.m)
-            Q: np.ndarray = np.empty((self.m, self.m), self.dtype)
-            kernel_matrix(self.resolved.kernel, rows, every, every, Q, self.resolved.threads)
-            self.Q, self.kernel_evaluations = Q, Q.size
+            rows = as_rows(self.problem.X, self.dtype)
+            self.Q = kernel_matrix(self.resolved.kernel, rows, self.resolved.threads)
+            self.kernel_evaluations = self.Q.size
         return super().advance(steps)
 
     def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
