@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache, pieces
-from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
@@ -47,12 +46,6 @@ def signs(qp: SimplexQP) -> np.ndarray:
     y = np.ones(len(qp.ridge))
     y[qp.plus :] = -1.0
     return y
-
-
-def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int) -> np.ndarray:
-    """Return q = K~ alpha at all rows from scratch, in float64."""
-    point = signs(qp), alpha[:, None], qp.ridge[:, None]
-    return gradients(qp.columns.kernel, RowSource(rows), *point, threads)[:, 0]
 
 
 def gradients(

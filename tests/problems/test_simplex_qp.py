@@ -11,8 +11,9 @@ from scipy import sparse
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import VALUE_ROUNDING
-from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, signs, simplex_qp
+from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradients, signs, simplex_qp
 from tests import naive
 
 seeds = st.integers(0, 2**32)
@@ -39,8 +40,13 @@ def weights(seed: int, m: int = 24) -> np.ndarray:
     return a / a.sum()
 
 
+def gradient(qp: SimplexQP, X: np.ndarray, a: np.ndarray) -> np.ndarray:
+    point = signs(qp), a[:, None], qp.ridge[:, None]
+    return gradients(qp.columns.kernel, RowSource(as_rows(X)), *point, 1)[:, 0]
+
+
 def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
-    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, as_rows(X), a, 1), VALUE_ROUNDING)
+    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, X, a), VALUE_ROUNDING)
 
 
 @given(seeds, kernels)
@@ -50,7 +56,7 @@ def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
     a = weights(seed + 1)
     np.testing.assert_array_equal(signs(qp), y)
     np.testing.assert_allclose(qp.diagonal, np.diag(extended), rtol=1e-12)
-    q = gradient(qp, as_rows(X), a, 1)
+    q = gradient(qp, X, a)
     np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
     found = certificate(qp.ridge, qp.diagonal, a, q, VALUE_ROUNDING)
     assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)

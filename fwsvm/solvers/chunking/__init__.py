@@ -31,15 +31,13 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm._memory import require
 from fwsvm.errors import UsageError, not_one_of
-from fwsvm.kernels.source import RowSource, row_source
+from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, on_simplex, outcome_of
-from fwsvm.solvers.frank_wolfe.state import largest_gap
+from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
 from fwsvm.solvers.resolve import Resolved, with_method
-from fwsvm.solvers.solver import Counters, Solver, WarmStart
+from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_SPARE,
     FIRST_CHUNK,
@@ -125,12 +123,9 @@ class ChunkRun:
         self.settings, self.many, self.problem = settings, many, problem
         self.matter = 0  # rows that matter by the last look
         self.columns = columns  # for all rows; each chunk is of other rows
-        self.source: RowSource = row_source(problem.X)
+        self.all_rows = AllRows(problem, settings)
+        self.source, self.m, self.y = self.all_rows.source, len(problem.y), problem.y
         self.before = Counters()
-        self.m, self.y, self.ridge = len(problem.y), problem.y, 1.0 / problem.penalties
-        own = self.source.diagonal(settings.kernel)
-        self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
-        self.widest = float(self.diagonal.max())
         self.lowest, self.below = np.inf, 0.0
         self.dtype: type = np.float32
         self.alpha = np.zeros(self.m)
@@ -139,7 +134,7 @@ class ChunkRun:
             self._start(first_chunk(self.y, np.random.default_rng(problem.stream), share))
         else:  # of a run with another penalty
             self.alpha = warm_start.weights
-            self._start(self._next_chunk(self._look(np.float32)[0]))
+            self._start(self._next_chunk(self._look()[0]))
 
     # ---------------------------------------------------------------- chunks
 
@@ -171,20 +166,16 @@ class ChunkRun:
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
-        f = (q - self.ridge * self.alpha) / float(self.alpha @ q)
+        f = (q - self.all_rows.ridge * self.alpha) / float(self.alpha @ q)
         self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
         return select_rows(f, self.alpha, self.y)
 
-    def _goal(self, R: float) -> float:
-        return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
-
     # ---------------------------------------------------------------- looks at all rows
 
-    def _look(self, dtype: type) -> tuple[np.ndarray, SimplexCertificate]:
-        """Return q (m,) and the certificate of alpha, which is one in float64 only."""
-        settings, point = self.settings, (self.y, self.alpha[:, None], self.ridge[:, None])
-        q = gradients(settings.kernel, self.source, *point, settings.threads, dtype)[:, 0]
-        found = certificate(self.ridge, self.diagonal, self.alpha, q, self.value_rounding)
+    def _look(self) -> tuple[np.ndarray, Outcome]:
+        """Return q (m,) and what alpha is worth, which is certified in float64 only."""
+        q = self.all_rows.gradient(self.alpha, self.dtype)
+        found = self.all_rows.outcome(self.alpha, q)
         self.below = max(self.below, found.objective - found.gap)
         evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
         self.before = self.before._replace(kernel_evaluations=evaluations)
@@ -193,7 +184,7 @@ class ChunkRun:
     def _excess_outside(self, q: np.ndarray) -> float:
         """Return by how much the gap of rows outside the chunk is above the goal."""
         R = float(self.alpha @ q)
-        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self._goal(R)
+        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self.all_rows.goal(R)
 
     # ---------------------------------------------------------------- the contract of a Solver
 
@@ -209,12 +200,11 @@ class ChunkRun:
             return ended
         self.end, self.before = self.iterate(), self.counters
         self.alpha, self.inner = self.end.alpha, None
-        q, found = self._look(self.dtype)
-        if self.dtype is np.float32 and self._excess_outside(q) <= SINGLE_ROUNDING * self.widest:
+        q, outcome = self._look()
+        if self.dtype is np.float32 and self._excess_outside(q) <= SINGLE_ROUNDING * self.all_rows.widest:
             self.dtype = np.float64  # the run may have ended; so may it after the next chunk
-            q, found = self._look(self.dtype)
+            q, outcome = self._look()
         if self.dtype is np.float64:
-            outcome = outcome_of(found, self.settings, self.widest)
             if outcome.within and not self.settings.final_gap:
                 return Status.SAMPLED_STOP
             if outcome.within or self._excess_outside(q) <= 0.0:  # no other row would help

@@ -25,16 +25,13 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
-from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import certificate, gradients
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, on_simplex, outcome_of
+from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
 from fwsvm.solvers.frank_wolfe.scans import LANES, first_of
-from fwsvm.solvers.frank_wolfe.state import largest_gap
 from fwsvm.solvers.registry import FAMILIES, register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
@@ -148,10 +145,8 @@ class DecompositionRun:
         self.rule, self.resolved, self.y = rule, resolved, problem.y
         self.exact_rows = as_rows(problem.X)  # float64, for certificates
         self.rows = in_precision(self.exact_rows, np.float32)  # for steps
-        self.source, self.ridge = RowSource(self.exact_rows), 1.0 / problem.penalties
-        own = self.source.diagonal(resolved.kernel)
-        self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
-        self.widest, self.scale = float(self.diagonal.max()), 1.0 / np.sqrt(self.diagonal)
+        self.all_rows = AllRows(problem._replace(X=self.exact_rows), resolved)
+        self.ridge, self.scale = self.all_rows.ridge, 1.0 / np.sqrt(self.all_rows.diagonal)
         self.outcome: Outcome | None = None  # of the present point, once computed
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
@@ -162,14 +157,12 @@ class DecompositionRun:
             alpha[[self.y.argmax(), self.y.argmin()]] = 0.5
         else:
             alpha = warm_start.weights
-        self._stand_at(alpha, self._gradient(alpha))
+        self._stand_at(alpha, self._gradient(alpha, np.float32))
 
-    def _gradient(self, alpha: np.ndarray, *, exact: bool = False) -> np.ndarray:
-        """Return q = K~ alpha at all rows from scratch, in the precision of the steps or in float64."""
+    def _gradient(self, alpha: np.ndarray, dtype: type) -> np.ndarray:
+        """Return q = K~ alpha at all rows from scratch, in a precision."""
         self.evaluations += len(alpha) * int(np.count_nonzero(alpha))
-        dtype = np.float64 if exact else self.rows.values.dtype.type
-        point = self.y, alpha[:, None], self.ridge[:, None]
-        return gradients(self.resolved.kernel, self.source, *point, self.resolved.threads, dtype)[:, 0]
+        return self.all_rows.gradient(alpha, dtype)
 
     def _stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make b = alpha / R the point of the run, with f = q / R; R is lost in rounding where it is not above 0."""
@@ -225,12 +218,9 @@ class DecompositionRun:
         self._look()
         return True
 
-    def _goal(self, R: float) -> float:
-        return largest_gap(self.resolved.stop, self.resolved.tolerance, self.widest, R)
-
     @property
     def _within(self) -> bool:
-        return self.gap <= (1.0 - MARGIN) * self._goal(self.R)
+        return self.gap <= (1.0 - MARGIN) * self.all_rows.goal(self.R)
 
     # ---------------------------------------------------------------- the contract of a Solver
 
@@ -246,18 +236,15 @@ class DecompositionRun:
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP if self._within else Status.STALLED
         alpha = self.b / self.total
-        q = self._gradient(alpha, exact=True)
-        found = certificate(self.ridge, self.diagonal, alpha, q, self.value_rounding)
-        outcome = outcome_of(found, self.resolved, self.widest)
-        if not outcome.within:
-            if found.gap >= 0.5 * self.last and not self._double():
-                self.outcome = outcome
-                return Status.STALLED
-            self.last = found.gap
-            self._stand_at(alpha, q)
-            return None
-        self.outcome = outcome
-        return Status.CONVERGED
+        q = self._gradient(alpha, np.float64)
+        self.outcome = found = self.all_rows.outcome(alpha, q)
+        if found.within:
+            return Status.CONVERGED
+        if found.gap >= 0.5 * self.last and not self._double():
+            return Status.STALLED
+        self.last, self.outcome = found.gap, None
+        self._stand_at(alpha, q)
+        return None
 
     def _double(self) -> bool:
         """Go on with kernel values in double precision; return whether they were not before."""

@@ -9,7 +9,7 @@ import numpy as np
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
+from fwsvm.problems.simplex_qp import certificate, gradients
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.state import largest_gap
 from fwsvm.solvers.registry import Family
@@ -24,18 +24,44 @@ class SimplexIterate(Iterate):
     alpha: np.ndarray
 
 
-def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
-    """Return the problem's row numbers with the class +1 first, shape (m,), and the rows in that order, float64."""
+def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows, Binary]:
+    """Return the row numbers with the class +1 first, shape (m,), the rows in that order, and the problem of these."""
     order = np.argsort(-problem.y, kind="stable")
-    return order, RowSource(problem.X).take(order)
+    rows = RowSource(problem.X).take(order)
+    return order, rows, Binary(rows, problem.y[order], problem.penalties[order], problem.stream)
 
 
-def outcome_of(found: SimplexCertificate, resolved: Resolved, widest: float) -> Outcome:
-    """Return what a certificate from scratch says by a run's stopping rule; ``widest`` is the largest K~_ii."""
-    goal = largest_gap(resolved.stop, resolved.tolerance, widest, found.objective)
-    return proven(
-        found.objective, found.gap, found.primal, found.dual, goal=goal, measured=found.gap + found.rounding
-    )
+class AllRows:
+    """All rows of a two-class problem, and what weights of them are worth, from scratch.
+
+    Attributes
+    ----------
+    source : RowSource
+    y, ridge, diagonal : ndarrays, shape (m,), the classes 1 and -1, 1 / C_i and K~_ii
+    widest : float, the largest K~_ii
+    """
+
+    def __init__(self, problem: Binary, resolved: Resolved) -> None:
+        self.source: RowSource = row_source(problem.X)
+        self.resolved, self.y, self.ridge = resolved, problem.y, 1.0 / problem.penalties
+        own = self.source.diagonal(resolved.kernel)
+        self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
+        self.widest = float(self.diagonal.max())
+
+    def goal(self, R: float) -> float:
+        """Return the largest gap at which a run by the stopping rule has converged."""
+        return largest_gap(self.resolved.stop, self.resolved.tolerance, self.widest, R)
+
+    def gradient(self, alpha: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+        """Return q = K~ alpha (m,), of kernel values in a precision."""
+        point = self.y, alpha[:, None], self.ridge[:, None]
+        return gradients(self.resolved.kernel, self.source, *point, self.resolved.threads, dtype)[:, 0]
+
+    def outcome(self, alpha: np.ndarray, q: np.ndarray) -> Outcome:
+        """Return what alpha is worth by q = K~ alpha: by float64 values that is a certificate."""
+        found = certificate(self.ridge, self.diagonal, alpha, q, self.value_rounding)
+        numbers = found.objective, found.gap, found.primal, found.dual
+        return proven(*numbers, goal=self.goal(found.objective), measured=found.gap + found.rounding)
 
 
 def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> list[Certified]:
@@ -57,18 +83,12 @@ def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> 
 
 def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
-    (X, y, _, _), resolved, _ = candidates[0]
-    kernel, source = resolved.kernel, row_source(X)
-    alphas = np.stack([candidate.iterate.alpha for candidate in candidates], axis=1)
-    ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
-    q = gradients(kernel, source, y, alphas, ridges, resolved.threads)
-    own, outcomes = source.diagonal(kernel), []
-    for k, candidate in enumerate(candidates):
-        ridge, alpha = np.ascontiguousarray(ridges[:, k]), candidate.iterate.alpha
-        diagonal = own.values + 1.0 + ridge
-        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]), own.rounding)
-        outcomes.append(outcome_of(found, candidate.resolved, float(diagonal.max())))
-    return outcomes
+    every = [AllRows(candidate.problem, candidate.resolved) for candidate in candidates]
+    alphas, ridges = [candidate.iterate.alpha for candidate in candidates], [rows.ridge for rows in every]
+    first, points = every[0], (np.stack(alphas, axis=1), np.stack(ridges, axis=1))
+    q = gradients(first.resolved.kernel, first.source, first.y, *points, first.resolved.threads)
+    columns = zip(every, alphas, np.ascontiguousarray(q.T), strict=True)
+    return [rows.outcome(alpha, q_k) for rows, alpha, q_k in columns]
 
 
 def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:

@@ -11,17 +11,16 @@ from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, ColumnCache, column_
 from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import in_precision
-from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, gradient_by_columns, simplex_qp
+from fwsvm.problems.simplex_qp import SimplexQP, gradient_by_columns, simplex_qp
 from fwsvm.settings import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.engine import advance, plain, settle
 from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, fetch_columns
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of, sorted_by_class
+from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, sorted_by_class
 from fwsvm.solvers.frank_wolfe.sampled import (
     CANDIDATES,
     drawn_soon,
@@ -45,7 +44,6 @@ from fwsvm.solvers.frank_wolfe.state import (
     Search,
     SimplexStart,
     SimplexState,
-    largest_gap,
     stopping_line,
 )
 from fwsvm.solvers.resolve import Resolved
@@ -89,7 +87,8 @@ class SimplexRun:
         columns: SharedColumns | None = None,
     ) -> None:
         self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
-        self.order, self.rows = sorted_by_class(problem)
+        self.order, self.rows, sorted_problem = sorted_by_class(problem)
+        self.all_rows = AllRows(sorted_problem, resolved)
         self.now, self.drawn = np.zeros(1, CONTROL), np.zeros(WIDE, np.int32)
         self.random = stream(*problem.stream)
         alpha = None if warm_start is None else warm_start.weights[self.order]
@@ -97,8 +96,7 @@ class SimplexRun:
         error = value_error(resolved.kernel, own_terms(resolved.kernel, self.rows), dtype=np.float32)
         cache = self._cache(search, np.float64 if error > SINGLE_TOLERATED else np.float32, columns)
         self._counted = cache.counts.copy()  # what other runs did
-        self.qp: SimplexQP = simplex_qp(cache, int((problem.y > 0).sum()), problem.penalties[self.order])
-        self.widest = float(self.qp.diagonal.max())
+        self.qp: SimplexQP = simplex_qp(cache, int((problem.y > 0).sum()), sorted_problem.penalties)
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         # kernel values that are worth a call; published methods compute no more than steps ask for
         self.block = 0
@@ -115,7 +113,7 @@ class SimplexRun:
         support = np.flatnonzero(alpha)
         self.state: SimplexState = self._state(search, support, alpha[support])
         if search.computed:
-            self._refresh(self._gradient()[support], support)
+            self._refresh(self.all_rows.gradient(self.alpha())[support], support)
         else:
             self._refresh(gradient_by_columns(self.qp, alpha))
         self.set_goal()
@@ -192,10 +190,6 @@ class SimplexRun:
         alpha[support] = weights
         return alpha
 
-    def _gradient(self) -> np.ndarray:
-        """Return q = K~ alpha (m,) from scratch in float64."""
-        return gradient(self.qp, self.rows, self.alpha(), self.resolved.threads)
-
     def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries at the rows ``where``, by numbers computed from scratch."""
         s = self.state
@@ -229,7 +223,7 @@ class SimplexRun:
         pays = self.resolved.protocol.gradient != COMPUTED and tracking_pays(s, self.resolved.cache_bytes)
         if pays or not (room or search.computed):
             self._renew(search._replace(computed=False), s.cached.dtype)
-            self._refresh(self._gradient())
+            self._refresh(self.all_rows.gradient(self.alpha()))
             self.qp.columns.counts[EVALUATIONS] += len(self.order) * len(active)
             s.now["stop"] = GOING
             return
@@ -248,19 +242,15 @@ class SimplexRun:
         """
         checked = not self.sampled and self.resolved.final_gap and self.state.cached.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
-        constant, slope = stopping_line(self.resolved.stop, self.level, self.widest)
+        constant, slope = stopping_line(self.resolved.stop, self.level, self.all_rows.widest)
         now = self.now[0]
         now["stop_constant"], now["stop_slope"] = aim * constant, aim * slope
         if self.switch and self.switch * now["R"] > now["stop_slope"] * now["R"] + now["stop_constant"]:
             now["stop_constant"], now["stop_slope"] = 0.0, self.switch
 
-    def goal(self, R: float) -> float:
-        """Return the largest gap at which the run has converged."""
-        return largest_gap(self.resolved.stop, self.resolved.tolerance, self.widest, R)
-
     def within(self) -> bool:
         """Whether the gap last seen, exact under full search but for rounded columns, is that of the goal."""
-        return self._gap() <= self.goal(float(self.now["R"][0]))
+        return self._gap() <= self.all_rows.goal(float(self.now["R"][0]))
 
     def _gap(self) -> float:
         now = self.now[0]
@@ -331,7 +321,9 @@ class SimplexRun:
     def _take_violator(self, q: np.ndarray) -> bool:
         """Make the row of least q (m,) the candidate if that violates the goal; return whether it does."""
         now, row = self.now[0], int(q.argmin())
-        if 2.0 * (now["R"] - q[row]) <= max(self.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]):
+        if 2.0 * (now["R"] - q[row]) <= max(
+            self.all_rows.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]
+        ):
             return False
         self.drawn[:], now["draws"] = row, 1
         if self.state.search.computed:
@@ -342,11 +334,10 @@ class SimplexRun:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""
         if self.resolved.deferred and not self.sampled and self.within():
             return Status.CONVERGED
-        rounding = RowSource(self.rows).diagonal(self.resolved.kernel).rounding
-        self.exact = q = self._gradient()
-        found = certificate(self.qp.ridge, self.qp.diagonal, self.alpha(), q, rounding)
-        self.outcome = outcome_of(found, self.resolved, self.widest)
-        if self.outcome.within:
+        alpha = self.alpha()
+        self.exact = q = self.all_rows.gradient(alpha)
+        self.outcome = found = self.all_rows.outcome(alpha, q)
+        if found.within:
             return Status.CONVERGED
         helped = (found.objective if self.sampled else found.gap) < self.last
         self.last = found.objective if self.sampled else 0.5 * found.gap

@@ -39,7 +39,7 @@ def swap_periods(simplex: SimplexRun, *, warm: bool) -> Iterator[int]:
             earlier, wider = seen()
             yield more // 2
         else:
-            (steps, gap), factor, goal = seen(), as_a_factor(), simplex.goal(float(now["R"]))
+            (steps, gap), factor, goal = seen(), as_a_factor(), simplex.all_rows.goal(float(now["R"]))
             if not (wider > gap > 0.0 and goal > 0.0):
                 return
             to_e = (steps - earlier) / log(wider / gap)  # steps in which the gap falls by a factor of e

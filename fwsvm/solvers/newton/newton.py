@@ -285,6 +285,6 @@ class NewtonRun:
     def _accuracy(self) -> float:
         """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
         R = float(self.simplex.now["R"][0])
-        enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.goal(R) / R))
+        enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.all_rows.goal(R) / R))
         few = self.sharp or self.wrong <= FEW_WRONG * np.count_nonzero(self.b)
         return float(enough * 1e-3**self.sharp) if few else ROUGH_RESIDUAL
