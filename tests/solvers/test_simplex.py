@@ -223,8 +223,7 @@ def test_candidates_of_each_kind_lead_to_the_optimum(method, candidates):
 @pytest.mark.parametrize(
     ("method", "wrong", "words"),
     [
-        ("cvm", {"parameters": {"inner": -1.0}}, "cvm needs inner or inner_share"),
-        ("cvm", {"parameters": {"inner": 1e-3, "inner_share": 0.1}}, "cvm needs inner or inner_share"),
+        ("cvm", {"parameters": {"inner": -1.0}}, "cvm needs a positive number for inner"),
         ("swap", {"retries": 0}, "retries"),
         ("swap", {"first_level": 0.0}, "first_level"),
         ("swap", {"candidates": "all"}, "candidates"),

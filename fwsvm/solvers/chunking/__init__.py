@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import is_mapped
-from fwsvm._memory import require
 from fwsvm.errors import UsageError, not_one_of
 from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
@@ -83,7 +82,6 @@ class Chunking(NamedTuple):
 
 
 SINGLE_ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
-COPIED = 64  # bytes of copies, in both precisions and in tiles, for each number of a chunk
 
 
 def fits(support: int, rows: int, resolved: Resolved) -> bool:
@@ -146,12 +144,6 @@ class ChunkRun:
         """Let the inner method begin on a chunk, at alpha if there is one."""
         self.chunk = chunk = chunk[np.argsort(-self.y[chunk], kind="stable")]  # in the order of the inner run
         settings, rows = self._of_chunk(len(chunk)), self.source.take(chunk)
-        if self.source.is_far:
-            require(
-                COPIED * len(rows.values),
-                f"a chunk of {len(chunk):,} of the {self.m:,} rows, those that may be support vectors,",
-                "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
-            )
         problem = Binary(rows, self.y[chunk], self.problem.penalties[chunk], self.problem.stream)
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         columns = self.columns if self._is_whole else None

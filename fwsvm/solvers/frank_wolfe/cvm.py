@@ -34,11 +34,9 @@ class CVM(NamedTuple):
     ----------
     inner : largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that violates by less;
         0: the protocol's, which is 1e-3, and a tenth of the run's tolerance under fw-svms
-    inner_share : instead of inner, that number as a part of the run's tolerance; 0: not given
     """
 
     inner: float = 0.0
-    inner_share: float = 0.0
 
 
 def first_inner(rule: CVM, resolved: Resolved) -> float:
@@ -47,17 +45,12 @@ def first_inner(rule: CVM, resolved: Resolved) -> float:
     Raises
     ------
     UsageError
-        ``inner`` or ``inner_share`` is negative, or both are given.
+        ``inner`` is negative.
     """
-    if rule.inner < 0.0 or rule.inner_share < 0.0 or (rule.inner and rule.inner_share):
-        raise UsageError(
-            f"cvm needs inner or inner_share, a positive number, not inner {rule.inner:g} and inner_share "
-            f"{rule.inner_share:g}; leave one of them out"
-        )
-    share = rule.inner_share or resolved.protocol.inner_share
-    if rule.inner or share is None:
-        return rule.inner or LIBCVM_INNER
-    return share * resolved.tolerance
+    if rule.inner < 0.0:
+        raise UsageError(f"cvm needs a positive number for inner, not {rule.inner:g}")
+    share = resolved.protocol.inner_share
+    return rule.inner or (LIBCVM_INNER if share is None else share * resolved.tolerance)
 
 
 @find.implements(CVM)
