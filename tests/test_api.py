@@ -14,9 +14,9 @@ from fwsvm import _mapped
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.formats import svmlight
 from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.solvers.fit import announce_compiling
+from tests import svmlight_files
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)
@@ -45,7 +45,7 @@ def trained():
 
 @pytest.fixture
 def file(tmp_path):
-    svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), Y.astype(float))
+    svmlight_files.write(tmp_path / "rows.svm", sparse.csr_array(X), Y.astype(float))
     return tmp_path / "rows.svm"
 
 

@@ -20,9 +20,10 @@ from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
 from fwsvm.data import inputs, parsed_copies
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import svmlight, text_files
+from fwsvm.data.formats import svmlight
 from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
+from tests import svmlight_files
 
 ROWS, FEATURES = 1200, 6
 CLASSES = ("1", "-1")
@@ -34,7 +35,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Take small files for large ones, and go through them in many stretches."""
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(_mapped, "NUMBERS", 1 << 10)
-    monkeypatch.setattr(text_files, "PIECE_BYTES", 1 << 13)
+    monkeypatch.setattr(svmlight, "PIECE_BYTES", 1 << 13)
 
 
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +64,7 @@ def written(folder: Path, form: str) -> Written:
         np.save(folder / "rows.npy", X)
         np.save(folder / "rows.labels.npy", y)
         return Written(folder / "rows.npy", LabelledRows(X.astype(np.float64), y))
-    svmlight.write(folder / "rows.svm", X.astype(np.float64), y)
+    svmlight_files.write(folder / "rows.svm", X.astype(np.float64), y)
     return Written(folder / "rows.svm", LabelledRows(sparse.csr_array(X, dtype=np.float64), y))
 
 

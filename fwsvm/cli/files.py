@@ -3,7 +3,6 @@
 import contextlib
 import math
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -105,23 +104,12 @@ def check(zero_based: bool | None, label: str | None, file: Path) -> None:
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
     from fwsvm.data import formats
-    from fwsvm.data.formats import svmlight
-    from fwsvm.data.formats.text_files import FormatError
 
-    wrong = 0
-    faults: Iterable[tuple[int, str]] = ()
-    if (loader := formats.loader_of(file, label=label))["format"] == "svmlight":
-        faults = svmlight.problems(file, zero_based=zero_based)
-    else:
-        try:
-            formats.read_path(file, loader)
-        except FormatError as error:
-            faults = error.faults
+    faults = formats.faults(file, formats.loader_of(file, zero_based=zero_based, label=label))
     for line, reason in faults:
         click.echo(f"line {line}: {reason}")
-        wrong += 1
-    click.echo(f"Found {counted(wrong, 'line')} with error." if wrong else "No error.")
-    sys.exit(exit_codes.DATA if wrong else 0)
+    click.echo(f"Found {counted(len(faults), 'line')} with error." if faults else "No error.")
+    sys.exit(exit_codes.DATA if faults else 0)
 
 
 @click.command()

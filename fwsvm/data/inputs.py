@@ -58,8 +58,6 @@ def read_rows(
     path = Path(name_or_path)
     if path.exists():
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=unseen)
-        if unseen and loader["format"] != "csv":
-            loader["unlabelled"] = True
         if unseen and path.stat().st_size < COPIED_FROM:
             table, notices = formats.read_path(path, loader)
         else:

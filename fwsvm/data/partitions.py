@@ -4,19 +4,14 @@ A range starts and ends where lines do. Which ranges there are depends on the fi
 """
 
 import hashlib
+import io
 import os
 from pathlib import Path
 from typing import NamedTuple
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.data.formats.text_files import (
-    BYTE_ORDER_MARK,
-    COMPRESSIONS,
-    HEAD_BYTES,
-    FormatError,
-    refuse_not_text,
-)
+from fwsvm.data.formats.text_files import FormatError, open_text
 from fwsvm.errors import DataError
 from fwsvm.files.folders import require_file
 
@@ -76,20 +71,17 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
         raise DataError(f"{path}: there is no file in this folder")
     found, seen = [], False
     for file in files:
-        require_file(file)
-        with file.open("rb") as source:
-            head = source.read(max(LEAST, HEAD_BYTES))
-            if head.startswith(tuple(COMPRESSIONS)):
+        with open_text(file) as source:
+            if not isinstance(getattr(source, "raw", None), io.FileIO):
                 raise DataError(f"{file} is compressed, so no part of it can be read by itself; unpack it")
-            refuse_not_text(file, head[:HEAD_BYTES])
-            seen = seen or svmlight.looks_zero_based(head)
+            start = source.tell()  # after a byte order mark
+            seen = seen or svmlight.looks_zero_based(next(svmlight.pieces_of(source, [])).parse())
             size = source.seek(0, os.SEEK_END)
             step, stops = min(max(LEAST, -(-size // PARTITIONS)), MOST), {size}
             for at in range(step, size, step):
                 source.seek(at - 1)
                 source.readline()
                 stops.add(source.tell())
-        start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
         for stop in sorted(stops):
             found.append(Partition(str(file), start, stop, size))
             start = stop
@@ -117,10 +109,12 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
             "since; train again"
         )
     try:
-        table, notices = svmlight.parse(path, data, zero_based=partition.zero_based, unlabelled=unlabelled)
+        table, notices = svmlight.parse(
+            path, io.BytesIO(data), len(data), zero_based=partition.zero_based, unlabelled=unlabelled
+        )
     except FormatError as error:
         with path.open("rb") as source:
             steps = range(0, start, COUNTED)
             before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
-        raise FormatError(path, error.line + before, error.why) from None
+        raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
     return PartitionRows(table, hashlib.sha256(data).hexdigest(), notices)

@@ -8,12 +8,17 @@ import functools
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @functools.cache
@@ -115,6 +120,26 @@ def blas_on(threads: int) -> Iterator[None]:
                 library.set_num_threads(before.get(library.filepath, max(before.values(), default=threads)))
     finally:
         _LIMITING.release()
+
+
+def in_order(work: Callable[[Item], Made], items: Iterator[Item], threads: int) -> Iterator[Made]:
+    """Yield ``work(item)`` for each item in order, of the first here, of the others on threads beside this one.
+
+    As many items are taken ahead as there are threads.
+    """
+    for item in items:
+        yield work(item)
+        if threads > 1:
+            break
+    else:
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads - 1, "fwsvm") as pool:
+        ahead = deque(pool.submit(work, item) for item in islice(items, threads))
+        while ahead:
+            yield ahead.popleft().result()
+            ahead.extend(pool.submit(work, item) for item in islice(items, 1))
 
 
 def usable_threads() -> int:

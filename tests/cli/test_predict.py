@@ -8,8 +8,9 @@ from click.testing import Result
 
 from fwsvm import api
 from fwsvm.data import inputs
-from fwsvm.data.formats import svmlight, text_files
+from fwsvm.data.formats import svmlight
 from fwsvm.problems import model_files
+from tests import svmlight_files
 from tests.cli import running
 from tests.problems import trained
 
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     said = [LABELS[code] for code in model.predict(X)]
     (tmp_path / "said").write_text("\n".join(said) + "\n")
     truth = [*said[:-2], *(LABELS[1 - LABELS.index(label)] for label in said[-2:])]
-    svmlight.write(tmp_path / "rows", X, np.array(truth))
+    svmlight_files.write(tmp_path / "rows", X, np.array(truth))
     entries = [line.partition(" ")[2].strip() for line in (tmp_path / "rows").read_text().splitlines()]
     (tmp_path / "bare").write_text("".join(f"{entry}\n" for entry in entries if entry))
     kept = [label for label, entry in zip(said, entries, strict=True) if entry]
@@ -47,7 +48,7 @@ def test_labels_go_to_stdout_and_the_accuracy_to_stderr(folder):
 def test_what_is_ignored_in_the_rows_is_said_of_a_large_file_too(folder, monkeypatch, large):
     if large:
         monkeypatch.setattr(inputs, "COPIED_FROM", 1)
-        monkeypatch.setattr(text_files, "PIECE_BYTES", 300)
+        monkeypatch.setattr(svmlight, "PIECE_BYTES", 300)
     lines = (folder / "bare").read_text().splitlines()
     (folder / "queries").write_text("".join(f"M qid:{i} {line}\n" for i, line in enumerate(lines)))
     assert run(folder, "model", "queries").stderr.startswith(

@@ -7,9 +7,9 @@ import pytest
 
 import fwsvm
 from fwsvm import data
-from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.scaling import TARGETS
+from tests import svmlight_files
 from tests.cli.running import done
 
 FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}
@@ -20,7 +20,7 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write the rows of wdbc as they are in their file, into the working directory."""
     monkeypatch.chdir(tmp_path)
     table = data.load("wdbc", raw=True).train
-    svmlight.write(tmp_path / "raw", table.X, table.labels)
+    svmlight_files.write(tmp_path / "raw", table.X, table.labels)
     return tmp_path / "raw"
 
 

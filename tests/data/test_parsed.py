@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from fwsvm.data import formats, parsed_copies
-from fwsvm.data.formats import loader_of, svmlight, text_files
+from fwsvm.data.formats import loader_of, svmlight
 from fwsvm.errors import DataError
 
 FILES = {
@@ -24,7 +24,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_files, "PIECE_BYTES", 64)
+    monkeypatch.setattr(svmlight, "PIECE_BYTES", 64)
 
 
 @pytest.mark.parametrize("mapped_from", [1, 1 << 24], ids=["mapped", "in memory"])

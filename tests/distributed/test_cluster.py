@@ -12,10 +12,10 @@ from scipy import sparse
 
 from fwsvm.cli import main
 from fwsvm.data import partitions
-from fwsvm.data.formats import svmlight
 from fwsvm.distributed import cluster as connection
 from fwsvm.distributed.table import ClusterSource
 from fwsvm.errors import UsageError
+from tests import svmlight_files
 from tests.clusters import started
 
 pytest.importorskip("distributed")
@@ -34,7 +34,7 @@ def data(tmp_path_factory):
     codes = (rng.random(5000) < 0.4).astype(int)
     X = rng.normal(size=(5000, 4)) + 1.2 * (1 - 2 * codes[:, None])
     path = tmp_path_factory.mktemp("data") / "rows.svm"
-    svmlight.write(path, sparse.csr_array(X), 1.0 - 2.0 * codes)
+    svmlight_files.write(path, sparse.csr_array(X), 1.0 - 2.0 * codes)
     return path
 
 

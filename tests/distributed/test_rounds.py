@@ -8,7 +8,6 @@ from scipy import sparse
 
 from fwsvm import data
 from fwsvm.data import partitions
-from fwsvm.data.formats import svmlight
 from fwsvm.data.splits import fold
 from fwsvm.distributed import block
 from fwsvm.distributed import fit as there
@@ -16,7 +15,7 @@ from fwsvm.distributed.table import ClusterSource, RemoteTable
 from fwsvm.errors import DataError, UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.resolve import resolve
-from tests import naive
+from tests import naive, svmlight_files
 from tests.distributed.inline import Inline, table_of
 
 GAMMA = 0.3
@@ -36,7 +35,7 @@ def clouds(seed, m=600, apart=1.3, classes=2):
 
 def written(folder, X, codes):
     path = folder / "rows.svm"
-    svmlight.write(path, sparse.csr_array(X), 1.0 - codes)
+    svmlight_files.write(path, sparse.csr_array(X), 1.0 - codes)
     return path
 
 

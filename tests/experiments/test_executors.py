@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from fwsvm._memory import shared_cache_mib
-from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.experiments import executors, samples
 from fwsvm.experiments.executors import Workers
@@ -22,6 +21,7 @@ from fwsvm.experiments.run import Record, run_cells
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
+from tests import svmlight_files
 from tests.cli.running import differing
 from tests.clusters import LocalCluster, started, wait_until
 from tests.experiments import cells
@@ -178,7 +178,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     client.mkdir()
     monkeypatch.chdir(client)
     rows = samples.load(DATA).train
-    svmlight.write("own.svm", rows.X, rows.labels)
+    svmlight_files.write("own.svm", rows.X, rows.labels)
     own = cell(0.1, data=DataSpec("own.svm"))
     every = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, steps=LONG)]
     found: dict[str, Record] = {}

@@ -8,9 +8,10 @@ from typing import Any
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import npy, svmlight, tables
+from fwsvm.data.formats.text_files import FormatError
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.errors import DataError, UsageError, WriteError
-from fwsvm.files.folders import file_digest, parsed_folder
+from fwsvm.files.folders import file_digest, parsed_folder, require_file
 
 READERS: dict[str, Callable[..., Parsed]] = {
     "svmlight": svmlight.read,
@@ -43,21 +44,22 @@ def loader_of(
     columns : tuple of str
         Of CSV files with a header, the features in their order; all columns but the label if empty.
     unlabelled : bool
-        Whether a CSV file may be without labels.
+        Whether rows may be without labels.
     """
     ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
-    found = SUFFIXES.get(ending, "svmlight")
-    if label is not None and found != "csv":
+    loader: dict[str, Any] = {"format": SUFFIXES.get(ending, "svmlight")}
+    if label is not None and loader["format"] != "csv":
         raise UsageError(f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one")
-    if zero_based and found != "svmlight":
-        raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {found}")
-    if found == "svmlight":
-        return {"format": found, "zero_based": zero_based}
-    if found == "npy":
-        return {"format": found}
-    layout = tables.layout_of(path, label, unlabelled=unlabelled)
-    named = {"columns": list(columns)} if columns and layout["header"] else {}
-    return {"format": found, **layout, **named}
+    if zero_based and loader["format"] != "svmlight":
+        raise UsageError(
+            f"{path}: zero-based indices are for files in LIBSVM's format, not in {loader['format']}"
+        )
+    if loader["format"] == "csv":
+        loader |= tables.layout_of(path, label, unlabelled=unlabelled)
+        return loader | ({"columns": list(columns)} if columns and loader["header"] else {})
+    if loader["format"] == "svmlight":
+        loader["zero_based"] = zero_based
+    return loader | ({"unlabelled": True} if unlabelled else {})
 
 
 def read(
@@ -80,12 +82,14 @@ def read(
     DataError
         The rows break the format, or the file changed while it was read.
     """
+    require_file(path)
+    options = {**loader, "member": member} if member else loader
 
-    def state() -> tuple[int, int] | None:
-        return (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else None
+    def state() -> tuple[int, int]:
+        return path.stat().st_size, path.stat().st_mtime_ns
 
     def parsed(writer: CopyWriter | None) -> Parsed:
-        found = read_path(path, loader, member=member, writer=writer)
+        found = read_path(path, options, writer)
         if state() != before:
             raise DataError(f"{path} changed while it was read; give it when it is complete")
         return found
@@ -97,32 +101,31 @@ def read(
         sha256 = hashlib.sha256(f"{sha256} {file_digest(npy.labels_path(path))}".encode()).hexdigest()
         return table, sha256, notices
     try:
-        table, notices = parsed_copies.load_or_make(sha256, {**loader, "member": member}, parsed)
+        table, notices = parsed_copies.load_or_make(sha256, options, parsed)
     except WriteError as error:
         table, notices = parsed(None)
         notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error}")
     return table, sha256, notices
 
 
-def read_path(
-    path: Path,
-    loader: Mapping[str, Any],
-    *,
-    unlabelled: bool = False,
-    member: str = "",
-    writer: CopyWriter | None = None,
-) -> Parsed:
-    """Return the rows of a file and notices without a parsed copy; with a writer the rows go to it.
-
-    With ``unlabelled`` they may be without labels.
-    """
-    options = {**loader, **({"member": member} if member else {})}
+def read_path(path: Path, loader: Mapping[str, Any], writer: CopyWriter | None = None) -> Parsed:
+    """Return the rows of a file and notices without a parsed copy; with a writer the rows go to it."""
+    options = dict(loader)
     reader = READERS[options.pop("format")]
-    if unlabelled and loader["format"] in {"svmlight", "npy"}:
-        options["unlabelled"] = True
     if writer and reader is svmlight.read:
         return reader(path, add=writer.add, **options)
     table, notices = reader(path, **options)
     if writer:
         writer.add(table.X)
     return table, notices
+
+
+def faults(path: Path, loader: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return the lines of a file that break its format, as (line, why)."""
+    if loader["format"] == "svmlight":
+        loader = {**loader, "all_faults": True, "add": lambda _: None}
+    try:
+        read_path(path, loader)
+    except FormatError as error:
+        return error.faults
+    return []

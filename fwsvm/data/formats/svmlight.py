@@ -4,135 +4,173 @@ Labels are numbers or text; indices are whole numbers that increase along the ro
 first piece of a file has an index 0; what is not written is 0. Read besides: comments after ``#``, empty lines, rows
 without entries, any blanks between tokens and after a colon, both kinds of line ends, a missing last line end, ``qid:``
 (ignored, with a notice), and compression around it all. A number becomes the double that Python's ``float`` returns.
+
+Pieces are parsed by compiled code on several threads. One that breaks the format is read again in plain Python, which
+says what is wrong.
 """
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, NoReturn
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
-from fwsvm.data.formats.svmlight_parser import (
-    CODES,
-    ENDS,
-    FIRSTS,
-    INDEX_DIGITS,
-    MAX_INDEX,
-    UNREAD,
-    parse_rows,
-)
-from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, lines_of, open_text
+from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, parse_rows
+from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, open_text
 from fwsvm.data.labels import number, of_names
 from fwsvm.errors import shortened
-
-__all__ = ["parse", "problems", "read", "write"]
+from fwsvm.numerics.threads import in_order, usable_threads
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
 SAYS_ZERO_BASED = b"# Column indices are zero-based"
-HEADER = re.compile(rb"[^:\n]*[A-Za-z][^:\n]*\n")
-TOKEN = re.compile(rb"[ \t]*([^ #\t-\r]*)")
+LABEL = re.compile(rb"([^ #\t-\r]*)")
+VALUE = re.compile(rb"[0-9]+:[ \t]*([^ #\t-\r]*)")
+BLANKS_AFTER_COLON = re.compile(rb"(?<=[0-9]):[ \t]+")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
+PIECE_BYTES = 1 << 18
 QUOTED = 40  # characters of a token in a message
 
 Table = tuple[LabelledRows, tuple[str, ...]]
 
 
-class Piece(NamedTuple):
-    """Some rows of a file, as a `csr_array` has them."""
+class Piece:
+    """Some lines of a file and what is parsed from them; used again for other lines, since new memory costs time.
 
-    data: NDArray[np.float64]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int64]
+    Attributes
+    ----------
+    text : ndarray of uint8
+        The lines, and `PADDING`.
+    found : Parsed
+    is_valid : bool
+        Whether all rows and values are.
+    data, indices, indptr : ndarray
+        Those of a `csr_array`; indices are as they are written.
+    codes, names : ndarray, list of bytes
+        The number of each row's label, -1 without, and the labels.
+    """
+
+    def __init__(self, size: int) -> None:
+        entries, rows = size // 4, size // 2  # at most: 1:1 and a blank, 1 and a newline
+        self.text = self.room = np.empty(size, np.uint8)
+        self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((5, rows), np.int64)
+
+    def parse(self) -> "Piece":
+        """Parse the lines."""
+        self.found = found = parse_rows(self.text, *self.arrays)
+        values, indices, ends, codes, labels, unread, holes = self.arrays
+        self.data, self.indices = values[: found.entries], indices[: found.entries]
+        self.indptr, self.codes = ends[: found.rows + 1], codes[: found.rows]
+        self.names = [self._token(LABEL, at) for at in labels[: found.classes].tolist()]
+        words = [self._token(VALUE, at).decode("latin-1") for at in unread[: found.nans].tolist()]
+        numbers = np.array([*map(number, words)], np.float64)
+        self.data[holes[: found.nans]] = numbers
+        self.is_valid = found.is_valid and bool(np.isfinite(numbers).all())
+        return self
+
+    def _token(self, pattern: re.Pattern[bytes], at: int) -> bytes:
+        found = pattern.match(self.text.data, at)
+        return found[1] if found else b""
 
 
-def _parse(
+def pieces_of(stream: IO[bytes], free: list[Piece]) -> Iterator[Piece]:
+    """Yield the lines of a stream a piece at a time, in pieces that are free."""
+    while True:
+        piece = free.pop() if free else Piece(PIECE_BYTES + HEAD_BYTES)
+        got = stream.readinto(piece.room[:PIECE_BYTES].data)  # type: ignore[attr-defined]
+        if not got:
+            return
+        rest = np.frombuffer(stream.readline() + PADDING, np.uint8)
+        if (size := got + len(rest)) > len(piece.room):
+            head, piece = piece.room[:got], Piece(2 * size)
+            piece.room[:got] = head
+        piece.room[got:size], piece.text = rest, piece.room[:size]
+        yield piece
+
+
+class _Rows:
+    """Rows in memory, to which pieces are added."""
+
+    def __init__(self, room: int) -> None:
+        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(room), np.empty(room, np.int32)
+        self.used, self.ends = 0, [np.zeros(1, np.int64)]
+
+    def add(self, piece: Piece) -> None:
+        """Append the rows of a piece."""
+        self.ends.append(self.used + piece.indptr[1:])
+        start, self.used = self.used, self.used + len(piece.data)
+        for array, new in zip(self.arrays, (piece.data, piece.indices), strict=True):
+            if len(array) < self.used:
+                array.resize(2 * self.used, refcheck=False)
+            array[start : self.used] = new
+
+    def finish(self, features: int) -> csr_array:
+        """Return the rows."""
+        for array in self.arrays:
+            array.resize(self.used, refcheck=False)
+        return canonical_csr(*self.arrays, np.concatenate(self.ends), features)
+
+
+def parse(
     path: str | Path,
     stream: IO[bytes],
     size: int,
     *,
     zero_based: bool | None,
-    unlabelled: bool,
-    lines: int = 0,
+    unlabelled: bool = False,
     add: Callable[[Piece], None] | None = None,
+    all_faults: bool = False,
+    threads: int = 1,
 ) -> Table:
-    """Return the rows of a stream of about ``size`` bytes, which so many ``lines`` precede, or give them to ``add``."""
-    is_seen = zero_based is None
-    rows = width = empty = queries = used = 0
-    labelled = -1 if unlabelled else 1
-    names: dict[str, int] = {}  # labels as they are written, and their numbers
-    codes, ends = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    room = 0 if add else size // 4 + 1
-    values, indices, lists = np.empty(room), np.empty(room, np.int32), np.empty((4, 0), np.int64)
-
-    def labels_at(places: NDArray[np.int64]) -> Iterator[str]:
-        for at in places.tolist():
-            word = _token(text, at)
-            name = word.decode("utf-8", "surrogateescape")
-            if name not in names and (wrong := _label_fault(word)):
-                _refuse(path, lines, text, at, wrong)
-            yield name
-
-    for text, words in lines_of(stream):
-        if len(values) < used + len(text) // 4 + 1:
-            for array in (values, indices):
-                array.resize(2 * (used + len(text) // 4 + 1), refcheck=False)
-        if lists.shape[1] < len(text) // 2 + 2:
-            lists = np.empty((4, len(text) // 2 + 2), np.int64)
-        found = parse_rows(text, words, int(zero_based is False), labelled, used, values, indices, lists)
-        numbers_of = [
-            names.setdefault(name, len(names)) for name in labels_at(lists[FIRSTS, : found.classes])
-        ]
-        if found.stopped >= 0:
-            _refuse(path, lines, text, found.stopped, _fault(text, found.stopped, zero_based))
-        new = slice(used, found.end)
-        if found.unread:
-            places = lists[UNREAD, : found.unread]
-            numbers = np.array([float(_token(text, at)) for at in places.tolist()])
-            values[new][np.isnan(values[new])] = numbers
-            for at in places[np.isinf(numbers)].tolist():
-                _refuse(
-                    path, lines, text, at, f"value '{_shown(_token(text, at))}' is too large for a double"
-                )
-        rows, lines, labelled = rows + found.rows, lines + found.lines, found.labelled
-        width, empty, queries = max(width, found.width), empty + found.empty, queries + found.queries
-        if zero_based is None and found.end > used:
-            zero_based = indices[new].min() == 0 or SAYS_ZERO_BASED in text[:HEAD_BYTES].tobytes()
-            indices[new] -= not zero_based
-            width -= not zero_based
-        codes.append(np.array([*numbers_of, -1], np.int32)[lists[CODES, : found.rows]])
-        if add:
-            add(Piece(values[new], indices[new], lists[ENDS, : found.rows + 1]))
+    """Return the rows of a stream of about ``size`` bytes; for the rest see `read`."""
+    rows = _Rows(0 if add else size // 4)
+    is_seen, labelled = zero_based is None, None if unlabelled else True
+    names: dict[bytes, int] = {}  # labels as they are written, and their numbers
+    codes = [np.zeros(0, np.int64)]
+    free: list[Piece] = []
+    faults: list[tuple[int, str]] = []
+    width = lines = empty = queries = 0
+    for piece in in_order(Piece.parse, pieces_of(stream, free), threads):
+        found = piece.found
+        if zero_based is None and found.entries:
+            zero_based = looks_zero_based(piece)
+        if labelled is None and found.rows:
+            labelled = bool(piece.codes[0] >= 0)
+        least = int(not zero_based)
+        if (
+            piece.is_valid
+            and ((piece.codes >= 0) == labelled).all()
+            and piece.indices.min(initial=1) >= least
+            and not any(_label_fault(name) for name in piece.names if name not in names)
+        ):
+            np.subtract(piece.indices, least, out=piece.indices)
+            width = max(width, int(piece.indices.max(initial=-1)) + 1)
+            empty, queries, lines = empty + found.empty, queries + found.queries, lines + found.lines
+            numbers = [names.setdefault(name, len(names)) for name in piece.names]
+            codes.append(np.array([*numbers, -1])[piece.codes])
+            (add or rows.add)(piece)
+            free.append(piece)
         else:
-            ends.append(lists[ENDS, 1 : found.rows + 1].copy())
-            used = found.end
-    X = csr_array((rows, width), dtype=np.float64)
-    if not add:
-        for array in (values, indices):
-            array.resize(used, refcheck=False)
-        X = canonical_csr(values, indices, np.concatenate(ends), width)
+            text = piece.text[: -len(PADDING)].tobytes().split(b"\n")
+            faults += _faults(text, lines, least=int(zero_based is False), labelled=labelled)
+            lines += len(text) - 1
+            if not all_faults:
+                raise FormatError(path, faults)
+    if faults:
+        raise FormatError(path, faults)
     which = np.concatenate(codes)
-    labels = np.full(rows, np.nan) if labelled == 0 else of_names([*names], which)
+    labels = of_names([name.decode() for name in names], which) if labelled else np.full(len(which), np.nan)
     blank = "empty lines were skipped; a row without a label needs at least one index:value"
     notices = {
         FOUND_ZERO_BASED: is_seen and zero_based,
         f"qid: was ignored in {queries} rows": queries,
-        f"{empty} {blank}": empty and labelled != 1,
+        f"{empty} {blank}": empty and not labelled,
     }
+    X = csr_array((len(which), width)) if add else rows.finish(width)
     table = LabelledRows(X, labels, zero_based=bool(zero_based))
     return table, tuple(sentence for sentence, is_true in notices.items() if is_true)
-
-
-def _refuse(path: str | Path, lines: int, text: NDArray[np.uint8], at: int, why: str) -> NoReturn:
-    """Raise `FormatError` for the line that holds ``text[at]``; so many ``lines`` precede the text."""
-    line = lines + text[:at].tobytes().count(b"\n") + 1
-    hint = "; if it is a header, leave it out" if line == 1 and HEADER.match(text.data) else ""
-    raise FormatError(path, line, why + hint)
 
 
 def read(
@@ -142,6 +180,8 @@ def read(
     unlabelled: bool = False,
     member: str = "",
     add: Callable[[Piece], None] | None = None,
+    all_faults: bool = False,
+    threads: int | None = None,
 ) -> Table:
     """Read a file into sparse rows and labels.
 
@@ -158,6 +198,10 @@ def read(
         The file inside a zip archive.
     add : callable, optional
         Takes the rows of each piece. The table that is returned then has no rows but their shape.
+    all_faults : bool
+        Read on after a line that breaks the format, so that the error has all of them.
+    threads : int, optional
+        Number of threads; by default as many as there are processors for this process.
 
     Returns
     -------
@@ -173,63 +217,70 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     with open_text(path := Path(path), member) as stream:
-        size = path.stat().st_size
-        table, notices = _parse(path, stream, size, zero_based=zero_based, unlabelled=unlabelled, add=add)
+        table, notices = parse(
+            path,
+            stream,
+            path.stat().st_size,
+            zero_based=zero_based,
+            unlabelled=unlabelled,
+            add=add,
+            all_faults=all_faults,
+            threads=threads or usable_threads(),
+        )
     if not table.rows:
-        raise FormatError(path, 1, "the file has no rows")
+        raise FormatError(path, [(1, "the file has no rows")])
     return table, notices
 
 
-def parse(
-    path: str | Path, text: bytes, *, zero_based: bool = False, unlabelled: bool = False, lines: int = 0
-) -> Table:
-    """Return the rows of a part of a file, which so many ``lines`` precede. Errors are those of `read`."""
-    return _parse(
-        path, io.BytesIO(text), len(text), zero_based=zero_based, unlabelled=unlabelled, lines=lines
-    )
+def looks_zero_based(first: Piece) -> bool:
+    """Whether an index 0, or scikit-learn's comment, in the first piece of a file says that indices start at 0."""
+    return first.indices.min(initial=1) == 0 or SAYS_ZERO_BASED in first.text[:HEAD_BYTES].tobytes()
 
 
-def problems(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[int, str]]:
-    """Yield every line that `read` refuses, as (line number, reason), at most one reason a line.
-
-    Where ``zero_based`` is None, the first piece says whether indices count from 0.
-    """
-    found, before = False, 0
-    with open_text(path) as stream:
-        for piece, _ in lines_of(stream):
-            text = piece.tobytes()
-            zero_based = looks_zero_based(text) if zero_based is None else zero_based
-            lines = [text]
-            try:
-                found |= parse(path, text, zero_based=zero_based, lines=before)[0].rows > 0
-            except FormatError:
-                found, lines = True, text.split(b"\n")
-            for number, line in enumerate(lines, before):
-                try:
-                    parse(path, line, zero_based=zero_based, lines=number)
-                except FormatError as error:
-                    yield error.line, error.why
-            before += text.count(b"\n")
-    if not found:
-        yield 1, "the file has no rows"
+def _faults(
+    lines: list[bytes], before: int, *, least: int, labelled: bool | None
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines that break the format, and why; so many lines are ``before`` them."""
+    for place, line in enumerate(lines, before + 1):
+        words = BLANKS_AFTER_COLON.sub(b":", line.partition(b"#")[0]).split()
+        if not words:
+            continue
+        if labelled is None:
+            labelled = b":" not in words[0]
+        if why := _fault(words, least, labelled=labelled):
+            yield place, why + _hint(line, place)
 
 
-def looks_zero_based(head: bytes) -> bool:
-    """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
-    text = np.frombuffer(b"\n" + head, np.uint8)  # faster than an expression
-    zeros = (text[2:] == ord(":")) & (text[1:-1] == ord("0")) & (text[:-2] <= ord(" "))
-    return bool(zeros.any()) or SAYS_ZERO_BASED in head[:HEAD_BYTES]
-
-
-def _token(text: NDArray[np.uint8], at: int) -> bytes:
-    """Return the token at ``text[at]``, or after blanks there."""
-    found = TOKEN.match(text.data, at)
-    return bytes(found[1]) if found else b""
-
-
-def _shown(token: bytes) -> str:
-    """Return a token for a sentence."""
-    return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
+def _fault(words: list[bytes], least: int, *, labelled: bool) -> str:
+    """Return what is wrong with the words of a row; empty where nothing is."""
+    if labelled and (why := _label_fault(words[0])):
+        return why
+    if not labelled and b":" not in words[0]:
+        return "the row has a label, but rows above have none"
+    last, last_index = b"", -1
+    for word in words[labelled:]:
+        index, colon, value = word.partition(b":")
+        shown, found = _shown(word), number(value.decode("latin-1"))
+        if colon and index == b"qid" and not last:
+            continue
+        if not colon:
+            return f"'{shown}' is not index:value"
+        if not index.isdigit() or len(index) > MAX_INDEX_DIGITS or not least <= int(index) <= MAX_INDEX:
+            zero = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
+            why = f"index of '{shown}' is not a whole number from {least} to {MAX_INDEX}" + zero * (
+                index == b"0"
+            )
+        elif found is None:
+            why = f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
+        elif np.isinf(found):
+            why = f"value '{_shown(value)}' is too large for a double"
+        elif int(index) <= last_index:
+            why = f"'{shown}' comes after '{_shown(last)}', but indices must increase"
+        else:
+            last, last_index = word, int(index)
+            continue
+        return why
+    return ""
 
 
 def _label_fault(token: bytes) -> str:
@@ -248,24 +299,17 @@ def _label_fault(token: bytes) -> str:
     return ""
 
 
-def _fault(text: NDArray[np.uint8], at: int, zero_based: bool | None) -> str:
-    """Return what is wrong with the row or the entry that starts at ``text[at]``."""
-    token = _token(text, at)
-    before = text[:at].tobytes().rpartition(b"\n")[2].split()
-    if not before:
-        return "the row has a label, but rows above have none"
-    if token.endswith(b":"):  # blanks may follow the colon
-        token += _token(text, at + len(token))
-    if zero_based is None:
-        zero_based = looks_zero_based(text.tobytes())
-    index, colon, value = token.partition(b":")
-    shown, least = _shown(token), int(not zero_based)
-    if not colon:
-        return f"'{shown}' is not index:value"
-    if not index.isdigit() or len(index) > INDEX_DIGITS or not least <= int(index) <= MAX_INDEX:
-        zero = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
-        hint = zero if index == b"0" else ""
-        return f"index of '{shown}' is not a whole number from {least} to {MAX_INDEX}{hint}"
-    if number(value.decode("latin-1")) is None:
-        return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
-    return f"'{shown}' comes after '{_shown(before[-1])}', but indices must increase"
+def _hint(line: bytes, place: int) -> str:
+    """Return what to do about a wrong line, as the end of a sentence."""
+    if b"\r" in line.strip():
+        return "; if lines end in a carriage return alone, write newlines instead"
+    if b":" in line:
+        return ""
+    if place == 1 and re.search(rb"[A-Za-z]", line):
+        return "; if it is a header, leave it out"
+    return "; fwsvm reads rows as 'label index:value ...', and tables with commas, semicolons or tabs from NAME.csv"
+
+
+def _shown(token: bytes) -> str:
+    """Return a token for a sentence."""
+    return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)

@@ -8,6 +8,7 @@ import csv
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.sparse import csr_array, hstack
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.text_files import FormatError, open_text
-from fwsvm.data.labels import of_names
+from fwsvm.data.labels import number, of_names
 from fwsvm.errors import DataError, UsageError, listed, shortened
 
 ColumnKey = int | str
@@ -56,9 +57,8 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
         lines = [stream.readline().decode("utf-8", "replace") for _ in range(2)]
     delimiter = max(";,\t", key=lines[0].count)
     first, second = (next(csv.reader([line], delimiter=delimiter), []) for line in lines)
-    header = any(not _is_number(one) and _is_number(two) for one, two in zip(first, second, strict=False))
-    if not any(map(str.strip, second)) and not any(map(_is_number, first)):
-        raise DataError(f"{path} has no rows: its only line is a header")
+    pairs = zip_longest(first, second[: len(first)], fillvalue="0")  # where there is no second line, too
+    header = any(not _is_number(one) and _is_number(two) for one, two in pairs)
     names = [name.strip() for name in first] if header else []
     known = f"it has {listed(names, most=40) if names else f'{len(first)} columns and no header'}"
     found: ColumnKey | None = next((name for name in names if name.lower() in LABEL_NAMES), None)
@@ -92,6 +92,7 @@ def read(
     categorical: Mapping[ColumnKey, Sequence[object]] | None = None,
     comment: str = "",
     columns: Sequence[ColumnKey] = (),
+    skip: int = 0,
     member: str = "",
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read a file into rows and labels.
@@ -115,6 +116,8 @@ def read(
         Lines that start with this character are skipped.
     columns : sequence of int or str
         The features in this order; all columns but the label and those dropped if empty.
+    skip : int
+        Lines to skip at the top.
     member : str
         The file inside a zip archive.
 
@@ -133,56 +136,47 @@ def read(
     """
     import pandas as pd  # late: it takes as long to import as all else
 
-    sep = r"\s+" if delimiter in (" ", "whitespace") else delimiter
-    table = partial(_frame, path := Path(path), member, sep=sep, comment=comment or None)
+    sep = r"\s+" if delimiter == "whitespace" else delimiter
+    table = partial(_frame, path := Path(path), member, sep=sep, comment=comment or None, skiprows=skip)
     first = table(header=None, nrows=1, dtype=str, encoding_errors="replace")
     names = [str(name).strip() for name in first.iloc[0]]
     width = len(names)
+    places: dict[ColumnKey, int] = {at: at % width for at in range(-width, width)}
+    places |= {name: at for at, name in enumerate(names) if header}
 
     def place(key: ColumnKey) -> int:
-        if isinstance(key, str) and header and key in names:
-            return names.index(key)
-        if isinstance(key, int) and -width <= key < width:
-            return key % width
-        has = listed(names, most=40) if header else f"{width} columns, counted from 0"
-        raise DataError(f"{path} has no column {key!r}; it has {has}")
+        if key not in places:
+            has = listed(names, most=40) if header else f"{width} columns, counted from 0"
+            raise DataError(f"{path} has no column {key!r}; it has {has}")
+        return places[key]
 
-    label_at = None if label is None else place(label)
+    labels_at = [] if label is None else [place(label)]
     symbols = {place(key): [*map(str, values)] for key, values in (categorical or {}).items()}
-    left_out = {label_at, *map(place, drop)}
-    used = [*map(place, columns)] or [at for at in range(width) if at not in left_out]
+    used = [*map(place, columns)] or sorted({*range(width)} - {*labels_at, *map(place, drop)})
     numeric = [at for at in used if at not in symbols]
-
-    def wrong(frame: Any) -> Any:
-        """Return which fields are wrong, (m, columns)."""
-        found = frame[sorted({*used, *([] if label_at is None else [label_at])})].isin(["", np.nan])
-        found[numeric] = ~np.isfinite(frame[numeric].apply(pd.to_numeric, errors="coerce"))
-        for at, values in symbols.items():
-            found[at] = ~frame[at].isin(values)
-        return found
-
-    kinds: dict[int, Any] = dict.fromkeys(range(width), "category") | dict.fromkeys(numeric, "float64")
+    kinds: dict[int, Any] = dict.fromkeys(range(width), str) | dict.fromkeys(numeric, float)
     kinds |= {at: pd.CategoricalDtype(values) for at, values in symbols.items()}
-    if label_at is not None:  # categories that look like numbers become numbers: 01 and 1 would be one label
-        kinds[label_at] = str
     top = {"header": 0 if header else None, "names": [*kinds]}
     try:
         frame = table(**top, dtype=kinds)
-        is_wrong = bool(wrong(frame).any(axis=None))
+        numbers = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
+        lacking = frame[[*symbols, *labels_at]].isin(["", np.nan]).any(axis=None)
+        is_right = np.isfinite(numbers).all() and not lacking
     except ValueError:
-        is_wrong = True
-    if is_wrong:
+        is_right = False
+    if not is_right:
         text = table(**top, dtype=str, encoding_errors="replace", skip_blank_lines=False)  # a row a line
-        faults = wrong(text)[(text != "").any(axis=1)]
-        found = []
-        for row, at in faults[faults.any(axis=1)].idxmax(axis=1).items():
-            named = f"column {at + 1}" + (f" ({shortened(names[at], 40)})" if header else "")
-            why = _reason(text.loc[row, at].strip(), is_symbol=at in symbols)
-            found.append((row + 1 + header, named + why))
-        raise FormatError(path, *found[0], *found[1:])
+        faults = []
+        for line, words in enumerate(text.fillna("").to_numpy().tolist(), 1 + skip + header):
+            for at in sorted({*used, *labels_at}) if any(words) else ():
+                if why := _fault(words[at].strip(), numeric=at in numeric, symbols=symbols.get(at)):
+                    named = f" ({shortened(names[at], 40)})" if header else ""
+                    faults.append((line, f"column {at + 1}{named}{why}"))
+                    break
+        raise FormatError(path, faults)
     if not (m := len(frame)):
-        raise DataError(f"{path} has no rows")
-    X: Any = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
+        raise DataError(f"{path} has no rows{': its only line is a header' if header else ''}")
+    X: Any = numbers
     if symbols:
         parts = [
             csr_array((np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at])))
@@ -192,8 +186,8 @@ def read(
         ]
         X = csr_array(hstack(parts, format="csr"))
     labels = np.full(m, np.nan)
-    if label_at is not None:
-        codes, values = pd.factorize(frame[label_at].str.strip())
+    for at in labels_at:
+        codes, values = pd.factorize(frame[at].str.strip())  # text: 01 is not 1
         labels = of_names([*values], codes)
     return LabelledRows(
         X, labels, feature_names=tuple(names[at] for at in used if header and not symbols)
@@ -222,12 +216,15 @@ def _frame(path: Path, member: str, **options: Any) -> Any:
         raise DataError(f"{path}: {shortened(' '.join(str(error).split()), 200)}") from None
 
 
-def _reason(word: str, *, is_symbol: bool) -> str:
-    """Return what is wrong with a field, and what to do."""
+def _fault(word: str, *, numeric: bool, symbols: Sequence[str] | None) -> str:
+    """Return what is wrong with a field, and what to do; empty where nothing is."""
     if not word:
         return " is empty or missing; fill it in, or leave out the row or the column"
-    if is_symbol:
+    if symbols and word not in symbols:
         return f": unknown value {shortened(word, 40)!r}"
+    value = number(word) if numeric else 0.0
+    if value is not None and np.isfinite(value):
+        return ""
     is_comma = "," in word and _is_number(word)
     remedy = "a point in place of the comma" if is_comma else "numbers, or leave out the row or the column"
     return f": '{shortened(word, 40)}' is not a finite number; write {remedy}"
@@ -249,19 +246,13 @@ def read_miniboone(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple
     """Return MiniBooNE's rows, and labels +1 (signal, electron neutrinos) and -1 (background).
 
     The first line has two counts: that many signal rows follow, then that many background rows. `DataError` where they
-    are not there or do not add up.
+    do not add up.
     """
     with open_text(path, member) as stream:
-        counts = stream.readline().split()
-    try:
-        signal, background = map(int, counts)
-        rows = _frame(path, member, sep=r"\s+", header=None, skiprows=1, dtype="float64").to_numpy()
-        labels = np.repeat([1.0, -1.0], [signal, background])
-    except ValueError as error:
-        raise DataError(f"{path}: not MiniBooNE's format: {shortened(str(error), 200)}") from None
-    if len(rows) != len(labels) or not np.isfinite(rows).all():
+        counts = [int(word) for word in stream.readline().split() if word.isdigit()]
+    table, notices = read(path, delimiter="whitespace", label=None, skip=1, member=member)
+    if len(counts) != 2 or sum(counts) != table.rows:
         raise DataError(
-            f"{path}: {len(rows):,} rows, not all of finite numbers or not as many as its first line says, "
-            f"{len(labels):,}"
+            f"{path}: not MiniBooNE's format: {table.rows:,} rows, not as many as its first line says, {sum(counts):,}"
         )
-    return LabelledRows(np.ascontiguousarray(rows), labels), ()
+    return LabelledRows(table.X, np.repeat([1.0, -1.0], counts)), notices

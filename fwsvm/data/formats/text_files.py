@@ -13,16 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fwsvm.errors import DataError
 from fwsvm.files.folders import require_file
 
-#: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
-#: Real data sets expand 3 to 50 times.
-ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
-HEAD_BYTES, PIECE_BYTES = 4096, 1 << 19
+HEAD_BYTES = 4096
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -58,35 +52,12 @@ NOT_TEXT = {
 
 
 class FormatError(DataError):
-    """A line that breaks the format of its file; ``faults`` are it and further ones, as (line, why)."""
+    """Lines that break the format of their file; ``faults`` are all that were looked for, as (line, why)."""
 
-    def __init__(self, path: str | Path, line: int, why: str, *further: tuple[int, str]) -> None:
+    def __init__(self, path: str | Path, faults: list[tuple[int, str]]) -> None:
+        line, why = faults[0]
         super().__init__(f"{path}:{line}: {why}")
-        self.line = line
-        self.why = why
-        self.faults = [(line, why), *further]
-
-
-class _LimitedStream(io.RawIOBase):
-    """A stream that is read no further than a number of bytes."""
-
-    def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        self.path, self.stream = path, stream
-        self.left = max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * path.stat().st_size)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
-        self.left -= len(data)
-        if self.left < 0:
-            raise DataError(
-                f"{self.path} expands to more than {MAX_EXPANSION} times its own size, as no data set does; if it is "
-                "right, unpack it first"
-            )
-        buffer[: len(data)] = data
-        return len(data)
+        self.faults = faults
 
 
 @contextlib.contextmanager
@@ -102,8 +73,8 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     Raises
     ------
     DataError
-        There is no such file or member; it is a directory, empty, truncated, damaged, larger inside than a data set can
-        be, an HTML page, or not text. Damage far inside is found when it is read.
+        There is no such file or member; it is a directory, empty, truncated, damaged, an HTML page, or not text.
+        Damage far inside is found when it is read.
     """
     require_file(path)
     named = f"{path}: {member}" if member else str(path)
@@ -116,14 +87,13 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
                 if len(fits) != 1:
                     there = ", ".join(map(ascii, archive.namelist()[:8]))
                     raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
-                inside = stack.enter_context(archive.open(fits[0]))
-                stream = io.BufferedReader(_LimitedStream(path, inside))
+                stream = stack.enter_context(archive.open(fits[0]))
             head = stream.peek(HEAD_BYTES)
             kind = next((opened for magic, opened in COMPRESSIONS.items() if head.startswith(magic)), None)
             if kind is not None:
-                stream = io.BufferedReader(_LimitedStream(path, kind(stream)), 1 << 16)
+                stream = io.BufferedReader(kind(stream), 1 << 16)
                 head = stream.peek(HEAD_BYTES)
-            refuse_not_text(named, head[:HEAD_BYTES])
+            _refuse_not_text(named, head[:HEAD_BYTES])
             if head.startswith(BYTE_ORDER_MARK):
                 stream.read(len(BYTE_ORDER_MARK))
             yield stream
@@ -135,7 +105,7 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
         raise DataError(f"{named} is damaged ({error}); fetch it again") from None
 
 
-def refuse_not_text(named: str | Path, head: bytes) -> None:
+def _refuse_not_text(named: str, head: bytes) -> None:
     """Raise DataError where the first bytes of a file show that it is something else than text."""
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
     for magic, complaint in NOT_TEXT.items():
@@ -143,24 +113,3 @@ def refuse_not_text(named: str | Path, head: bytes) -> None:
             raise DataError(f"{named} {complaint}")
     if b"\0" in head or not head:
         raise DataError(f"{named} is {'binary, not text' if head else 'empty'}")
-
-
-def lines_of(stream: IO[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.uint64]]]:
-    """Yield the lines of a stream, about `PIECE_BYTES` at a time, as their bytes and as words.
-
-    Bytes end in a newline, and are valid until the next ones. A word is the eight bytes from a place on.
-    """
-    buffer, stop, got = bytearray(PIECE_BYTES), 0, 1
-    while got:
-        start = stop
-        got = stream.readinto(memoryview(buffer)[start:-9])  # type: ignore[attr-defined]
-        stop += got
-        if not got and stop:  # the last line may lack its end
-            buffer[stop] = ord("\n")
-            stop += 1
-        if end := buffer.rfind(b"\n", start, stop) + 1:
-            yield np.frombuffer(buffer, np.uint8, end), np.ndarray(end, np.uint64, buffer, strides=(1,))
-            buffer[: stop - end] = buffer[end:stop]
-            stop -= end
-        elif stop + 9 == len(buffer):
-            buffer = buffer + bytes(len(buffer))
