@@ -61,10 +61,10 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
     header = any(not _is_number(one) and _is_number(two) for one, two in pairs)
     names = [name.strip() for name in first] if header else []
     known = f"it has {listed(names, most=40) if names else f'{len(first)} columns and no header'}"
-    found: ColumnKey | None = next((name for name in names if name.lower() in LABEL_NAMES), None)
-    if label is not None:
-        is_place = label.isdecimal() and 1 <= int(label) <= len(first) and label not in names
-        found = int(label) - 1 if is_place else label if label in names else None
+    keys: dict[str | None, ColumnKey] = {str(at + 1): at for at in range(len(first))}
+    keys |= {name: name for name in names}
+    usual = next((name for name in names if name.lower() in LABEL_NAMES), None)
+    found = usual if label is None else keys.get(label)
     if found is None and not unlabelled:
         said = (
             "which column has the labels? Say --label NAME or its number from 1 (label= of fwsvm.data.load)"
