@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,12 +26,6 @@ from fwsvm.cli._options import (
     settings_from,
 )
 from fwsvm.errors import FwsvmError, UsageError
-
-if TYPE_CHECKING:
-    from fwsvm.cli._progress import Display
-    from fwsvm.cli._training_text import Problem
-    from fwsvm.experiments.record import Row
-    from fwsvm.solvers import Result
 
 
 @click.command(cls=LibsvmCommand)
@@ -60,8 +54,12 @@ def train(
     fwsvm train --method swap data.svm
     fwsvm train -C 10 --test data.t --model data.model data.svm
     """  # noqa: D301
+    from fwsvm._memory import ran_out
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display
+    from fwsvm.experiments import record
+    from fwsvm.experiments.record import known_columns
+    from fwsvm.experiments.run import alone, run_one
     from fwsvm.files.lock import held_back
     from fwsvm.problems import model_files
     from fwsvm.results.writing import json_values, write_trace
@@ -75,8 +73,18 @@ def train(
         refuse_on_cluster(how, probability=probability)
     say = text.printer(to_stderr=as_json)
     how |= {"test": test, "probability": probability}
-    with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
-        result, row = _run(problem, display, as_json=as_json)
+    known = known_columns(vars(settings)) | {"dataset": data, "parameters": None}
+    try:
+        with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
+            rows, settings, resolved = problem
+            cell = alone(rows, settings)
+            known |= known_columns(resolved.as_columns()) | rows.columns | cell.identity_columns
+            result, row = run_one(rows, cell, display, resolved)
+    except (FwsvmError, MemoryError) as error:
+        if as_json:
+            said = ran_out(error) if isinstance(error, MemoryError) else str(error)
+            click.echo(json.dumps(json_values(record.row(**known, status="error", message=said))))
+        raise
     writers: list[Callable[[], None]] = []
     if model is not None:
         writers.append(partial(text.write_model, model, result, row))
@@ -98,20 +106,3 @@ def train(
     if result.status == "interrupted":
         sys.exit(exit_codes.INTERRUPTED)
     sys.exit(exit_codes.FAILED if has_failed else 0)
-
-
-def _run(problem: "Problem", display: "Display", *, as_json: bool) -> "tuple[Result, Row]":
-    """Return result and row; a run that an error ends has a row, too."""
-    from fwsvm.experiments.record import known_columns
-    from fwsvm.experiments.run import ALONE, alone, error_record, run_one
-    from fwsvm.results.writing import json_values
-
-    rows, settings, resolved = problem
-    cell = alone(rows, settings)
-    try:
-        return run_one(rows, cell, display, resolved)
-    except (FwsvmError, MemoryError) as error:
-        if as_json:
-            known = ALONE | known_columns(resolved.as_columns()) | rows.columns
-            click.echo(json.dumps(json_values(error_record(cell, error, **known).row)))
-        raise

@@ -1,7 +1,7 @@
 """Rows on a Dask cluster (`fwsvm train|cv --scheduler`), to train and to test on."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,10 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
-from fwsvm.data.splits import fold
 from fwsvm.distributed import fit as cluster
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.table import ClusterSource, RemoteTable
-from fwsvm.experiments.run import accuracy
-from fwsvm.experiments.validation import refuse_few_rows
+from fwsvm.experiments.run import ALONE, accuracies
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result, Settings
@@ -49,12 +47,12 @@ class RemoteRows:
         *,
         zero_based: bool,
     ) -> None:
-        (rows, features), classes = source.shape, source.table.classes
-        self.columns = columns | {"rows": rows, "features": features, "classes": len(classes)}
+        (rows, features), self.classes, self.codes = source.shape, source.table.classes, source.codes
+        self.columns = ALONE | columns | {"rows": rows, "features": features, "classes": len(self.classes)}
         self.source, self.test, self.notices, self.zero_based = source, test, notices, zero_based
         # another run than one machine would make, with the same certificate
         self.identity = f"{columns['data_sha256']} on a cluster {identity()}"
-        self.counts = np.bincount(source.codes, minlength=len(classes))
+        self.counts = np.bincount(self.codes, minlength=len(self.classes))
         self.test_count = (
             0 if test is None else len(test.codes if isinstance(test, ClusterSource) else test.labels)
         )
@@ -64,37 +62,26 @@ class RemoteRows:
         result = cluster.fit(self.source, settings, resolved or cluster.resolve(self.source, settings), watch)
         return result.with_rows(ranges=self.source.table.ranges, zero_based=self.zero_based)
 
-    def training_accuracy(self, result: Result) -> float | None:
-        """Return the training accuracy; of a fold None, for only the rows held out are predicted."""
-        return None if isinstance(self.test, ClusterSource) else _accuracy(self.source, result)
+    def without(self, held_out: np.ndarray) -> "RemoteRows":
+        """Return the rows outside a boolean mask (m,), and those inside to test on."""
+        rest, test = (self.source.some(np.flatnonzero(mask)) for mask in (~held_out, held_out))
+        return RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
 
-    def test_accuracy(self, result: Result) -> float | None:
-        """Return the test accuracy."""
+    def training_accuracies(self, results: Sequence[Result]) -> list[float]:
+        """Return the accuracy on the training rows for each result; of a fold only the rows held out are predicted."""
+        return [] if isinstance(self.test, ClusterSource) else _accuracies(self.source, results)
+
+    def test_accuracies(self, results: Sequence[Result]) -> list[float]:
+        """Return the accuracy on the test rows for each result; none without test rows."""
         if isinstance(self.test, ClusterSource):
-            return _accuracy(self.test, result)
-        return accuracy(result, self.test, self.source.table.classes) if self.test is not None else None
-
-    def parts(self, folds: int, seed: int) -> Iterator["RemoteRows"]:
-        """Yield the rows with each fold held out in turn, those of one machine.
-
-        Raises
-        ------
-        DataError
-            There are fewer rows than folds, or a class has too few.
-        """
-        source = self.source
-        refuse_few_rows(self.columns["dataset"], source.codes, source.table.classes, folds)
-        for part in range(folds):
-            held_out = fold(source.codes, folds, part, seed)
-            rest, test = (source.some(np.flatnonzero(mask)) for mask in (~held_out, held_out))
-            yield RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
+            return _accuracies(self.test, results)
+        return accuracies(results, self.test, self.classes) if self.test is not None else []
 
 
-def _accuracy(source: ClusterSource, result: Result) -> float:
-    """Return the fraction of rows on a cluster that a machine is right on."""
+def _accuracies(source: ClusterSource, results: Sequence[Result]) -> list[float]:
+    """Return the fraction of rows on a cluster whose label a model predicts, for each result."""
     enter(Phase.PREDICT)
-    assert isinstance(result.model, KernelModel)  # noqa: S101  (what a cluster trains)
-    return source.accuracy(result.model)
+    return [source.accuracy(result.model) for result in results if isinstance(result.model, KernelModel)]
 
 
 @contextmanager

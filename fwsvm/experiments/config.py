@@ -1,12 +1,13 @@
 """From the keys of an experiment file to its trials: each method on each data set, its sweep and its selection."""
 
-import itertools
 import json
+import math
 import os
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from fwsvm.data import lockfile, unknown_name
@@ -16,13 +17,14 @@ from fwsvm.experiments.config_files import (
     EXCLUSIVE,
     KERNEL_KEYS,
     MAX_VALUES,
+    OF_TUNER,
     SWEPT,
     ConfigFile,
     Keys,
     entry_of,
-    keys_of,
     listed_values,
     override,
+    picked,
     read_config_file,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, Trial, ValidationRule
@@ -35,6 +37,8 @@ from fwsvm.solvers.resolve import resolve, stop_of
 CHOSEN = ("sigma2", "gamma", "C")  # what a search can choose
 DEFAULT_PROFILE = "small"
 STEPS = {"log2": 2.0, "log10": 10.0}
+OF_DATA = [each.name for each in fields(DataSpec)]
+OF_SETTINGS = {each.name for each in fields(Settings)} - {*SWEPT.values(), "seed"}
 
 
 def load(path: Path, profile: str | None = None) -> Experiment:
@@ -49,12 +53,13 @@ def load(path: Path, profile: str | None = None) -> Experiment:
     names = file.profile_names
     if profile is None and DEFAULT_PROFILE in names:
         profile = DEFAULT_PROFILE
-    if profile is not None and profile not in names:
-        there = f"it has {', '.join(names)}" if names else "it has none"
+    if profile not in {None, *names}:
+        there = f"it has {', '.join(names) or 'none'}"
         raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
     keys = file.at(profile)
-    if lacking := [key for key in ("name", "datasets", "methods") if key not in keys]:
-        raise UsageError(f"{path}: the key {lacking[0]!r} is missing")
+    for key in ("name", "datasets", "methods"):
+        if key not in keys:
+            raise UsageError(f"{path}: the key {key!r} is missing")
     return Experiment(
         name=keys["name"],
         profile=profile or "",
@@ -80,17 +85,15 @@ class _Trials:
             self._one_of("name", name, METHODS, "a method")
         for value in listed_values(self.keys["datasets"]):
             entry = entry_of(value)
-            own = ("name", "train", "test", "label", "source", "methods")
-            inherited = override(self.keys, {key: entry[key] for key in entry if key not in own})
-            data = self._data(entry, inherited)
+            keys = override(self.keys, entry)
+            data = self._data(entry, keys)
             if any(trial.data.name == data.name for trial in trials):
                 said = f"{data.name} is listed twice; make two experiments of them"
                 raise self.file.error(said, "datasets", value)
             asked = listed_values(entry.get("methods") or names)
             for name in asked:
                 self._one_of("methods", name, names, f"methods of {data.name}")
-            some = [method for method in self.methods if method["name"] in asked]
-            trials += [self._trial(data, inherited, method) for method in some]
+            trials += [self._trial(data, keys, each) for each in self.methods if each["name"] in asked]
         tried = {key for trial in trials if trial.selection for key in trial.selection.candidates.varied}
         for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})} - tried:
             said = f"no kernel of these methods has {key}; leave it out of select"
@@ -98,14 +101,14 @@ class _Trials:
         return trials
 
     def _data(self, entry: Keys, keys: Keys) -> DataSpec:
-        name, known = entry.get("name") or entry.get("train"), lockfile.read()
+        """Return the rows of an entry; ``keys`` are its own and those of the file."""
+        name = entry.get("name") or entry.get("train")
         if name is None or {"name", "train"} <= {*entry}:
             raise self.file.error("an entry of datasets needs either name or train", "datasets", entry)
-        if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
+        if lockfile.read().find(name) is None and not (name.startswith("synthetic:") or os.path.exists(name)):  # noqa: PTH110
             raise self.file.error(unknown_name(name), "train" if "train" in entry else "name", name)
-        own = {key: str(entry[key]) for key in ("source", "test", "label") if entry.get(key) is not None}
-        shared = ("rows", "test_rows", "test_fraction", "zero_based", "scale", "seed")
-        return DataSpec(name, **{key: keys[key] for key in shared if key in keys} | own)
+        label = {"label": str(entry["label"])} if "label" in entry else {}
+        return DataSpec(**picked(keys, OF_DATA) | {"name": name} | label)
 
     def _trial(self, data: DataSpec, inherited: Keys, method: Keys) -> Trial:
         """Return one method on one data set; ``inherited`` are the settings of the file and of the set's entry."""
@@ -131,9 +134,8 @@ class _Trials:
         self._one_of("method", entry["name"], METHODS, "method of select")
         if len(entry) == 1:
             entry = next((other for other in self.methods if other["name"] == entry["name"]), entry)
-        keys = override(inherited, {key: entry[key] for key in keys_of("select.method") if key in entry})
-        keys = override(keys, {key: method[key] for key in KERNEL_KEYS if key in method})
-        keys = override(keys, {key: select[key] for key in SWEPT if key in select})
+        keys = override(inherited, picked(entry, OF_TUNER))
+        keys = override(override(keys, picked(method, KERNEL_KEYS)), picked(select, SWEPT))
         sweep = self._sweep(keys)
         for key, field in SWEPT.items():
             if key not in select and len(sweep.varied.get(field, ())) > 1:
@@ -143,26 +145,20 @@ class _Trials:
         exact = FAMILIES[METHODS[first.method].family].multiclass == "one-vs-one" and goes_on(first)
         if first.tolerance is None and exact and stop_of(first)[0] == "relative":
             first = replace(first, tolerance=SEARCH_TOLERANCE)
-        varied = {key: sweep.varied[key] for key in CHOSEN if key in select and key in sweep.varied}
+        varied = picked(sweep.varied, [key for key in CHOSEN if key in select])
         return Selection(ValidationRule(select.get("holdout"), select.get("folds")), Sweep(first, varied))
 
     def _sweep(self, keys: Keys) -> Sweep:
         """Return the settings of a method, and the values of those that are swept."""
-        limits, elsewhere = keys.get("limits", {}), {*SWEPT, "method", "seed"}
-        given = {
-            each.name: keys[each.name]
-            for each in fields(Settings)
-            if each.name not in elsewhere and keys.get(each.name)
-        }
-        given |= {key: float(keys[key]) for key in ("first_level", "coef0") if key in keys}
-        if limits.get("time_seconds") is not None:
-            given["time_limit"] = float(limits["time_seconds"])
-        settings = Settings(method=keys["name"], max_iterations=limits.get("iterations"), **given)
-        family = FAMILIES[METHODS[settings.method].family]
+        limits, weights = keys.get("limits", {}), keys.get("class_weight")
+        found = {"method": keys["name"], **picked(keys, OF_SETTINGS)}
+        found |= {"time_limit": limits.get("time_seconds"), "max_iterations": limits.get("iterations")}
         varied = {field: self._values(key, keys[key]) for key, field in SWEPT.items() if key in keys}
         try:
-            if isinstance(settings.class_weight, dict):
-                settings = replace(settings, class_weight=weights_by_label(settings.class_weight.items()))
+            if isinstance(weights, dict):
+                found["class_weight"] = weights_by_label(weights.items())
+            settings = msgspec.convert(found, Settings)
+            family = FAMILIES[METHODS[settings.method].family]
             kernel = kernel_family(settings.kernel or family.default_kernel)
             # in a grid a width may be about some of the methods only: the others have one run, not one for each width
             for width, known in {"gamma": "gamma" in kernel.parameters, "sigma2": kernel.sigma2}.items():
@@ -183,13 +179,12 @@ class _Trials:
         if not isinstance(values, dict):
             return tuple(dict.fromkeys(map(float, listed_values(values))))
         first, last, step = float(values["from"]), float(values["to"]), values["step"]
-        factor = STEPS[step] if isinstance(step, str) else float(step)
-        every = (first * factor**power for power in range(MAX_VALUES + 1))
-        found = tuple(itertools.takewhile(lambda value: value <= last * (1.0 + 1e-9), every))
-        if not 0 < len(found) <= MAX_VALUES:
+        factor = STEPS.get(step) or float(step)
+        powers = math.floor(math.log(last * (1.0 + 1e-9) / first, factor))
+        if not 0 <= powers < MAX_VALUES:
             said = f"{key} from {first:g} to {last:g} has no value, or more than {MAX_VALUES:,}"
             raise self.file.error(said, key, values)
-        return found
+        return tuple(first * factor**power for power in range(powers + 1))
 
     def _one_of(self, key: str, name: Any, names: Any, what: str) -> None:
         if name not in names:

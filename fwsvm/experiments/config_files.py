@@ -6,10 +6,10 @@ later one wins.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -43,9 +43,19 @@ WORDS = {
     "bool": "true or false",
     "null": "nothing",
 }
+#: Other words of msgspec's messages.
+PHRASES = {
+    " | null": "",
+    " | ": " or ",
+    "`": "",
+    "Expected": "expected",
+    "Invalid enum value": "there is no",
+    "Object missing required field": "it lacks the key",
+}
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 
 Keys = dict[str, Any]
+T = TypeVar("T")
 
 
 def _kind(name: str, required: Keys, keys: Keys) -> type[Struct]:
@@ -132,6 +142,9 @@ def keys_of(place: str) -> list[str]:
     return [each.encode_name for each in msgspec.structs.fields(PLACES[place])]
 
 
+OF_TUNER = keys_of("select.method")
+
+
 @dataclass(frozen=True)
 class ConfigFile:
     """A YAML file: its own keys, those of its profiles, and the files that it extends."""
@@ -199,26 +212,25 @@ def _check(path: Path, keys: Any) -> None:
             held = held[int(place)] if place else held[name]
             key, value = (key, value) if place else (name, held)
         if unknown := re.search("unknown field `(.*)`", said):
-            key, value = unknown[1], held[unknown[1]]
-            known = {each for place in PLACES for each in keys_of(place)}
-            hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
-            if key in OF_COMMAND:
-                hint = f"write --{key.replace('_', '-')} on the command line"
-            elif not where:
-                hint = nearest(key, keys_of("the file"), hint)
-            said = f"unknown key {key!r}{hint and f'; {hint}'}"
-        elif where:
-            said = f"{where.rstrip('`')}: {said}"
-        said = re.sub("`([a-z |]+)`", lambda kinds: _in_words(kinds[1].split(" | ")), said)
-        said = said.replace("Expected", "expected").replace("Invalid enum value", "there is no")
-        said = said.replace("Object missing required field", "it lacks the key")
-        said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
+            key = unknown[1]
+            value, said = held[key], f"unknown key {key!r}; {_hint(key, is_top=not where)}".rstrip("; ")
+        else:
+            for kind, words in WORDS.items():
+                said = re.sub(rf"\b{kind}\b(?=[a-z| ]*`)", words, said)
+            for phrase, words in PHRASES.items():
+                said = said.replace(phrase, words)
+            said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
+            said = f"{where.rstrip('`')}: {said}".removeprefix(": ")
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
 
 
-def _in_words(kinds: list[str]) -> str:
-    """Return kinds of JSON in words; that a key may be empty goes without saying."""
-    return " or ".join(WORDS.get(kind, kind) for kind in kinds if kind != "null" or len(kinds) == 1)
+def _hint(key: str, *, is_top: bool) -> str:
+    """Return where an unknown key belongs, or the nearest key; ``is_top`` says that no other key holds it."""
+    if key in OF_COMMAND:
+        return f"write --{key.replace('_', '-')} on the command line"
+    known = {each for place in PLACES for each in keys_of(place)}
+    hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
+    return nearest(key, keys_of("the file"), hint) if is_top else hint
 
 
 def override(under: Keys, over: Keys) -> Keys:
@@ -226,6 +238,11 @@ def override(under: Keys, over: Keys) -> Keys:
     given = {key: value for key, value in over.items() if value is not None}
     excluded = {key for group in EXCLUSIVE for key in group if not given.keys().isdisjoint(group)}
     return {key: value for key, value in under.items() if key not in excluded} | given
+
+
+def picked(keys: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
+    """Return those of some keys that are there."""
+    return {key: keys[key] for key in names if key in keys}
 
 
 def entry_of(value: Any) -> Keys:

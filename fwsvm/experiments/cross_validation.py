@@ -15,14 +15,15 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import DataSpec, Experiment, Resources, Selection, Sweep, ValidationRule
-from fwsvm.experiments.plan import SELECT, selection_chains
+from fwsvm.experiments.plan import SELECT, Cell, selection_chains
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, refuse_few_rows
+from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, masks, refuse_few_rows
+from fwsvm.phases import Phase
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Result, Settings, Status
-from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import resolve
 
 PENALTIES = tuple(4.0**k for k in range(-2, 6))
@@ -46,11 +47,12 @@ def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Wa
     DataError
         There are fewer rows than folds, or a class with a single row.
     """
-    every: Iterator[TrainingRows] = rows.parts(folds, settings.seed)
-    for part, left in enumerate(every):
-        cell = alone(left, settings, role=SELECT, held_out=ValidationRule(folds=folds), part=part)
-        result, row = run_one(left, cell, watch)
-        yield Fold(result, row, left.test_count)
+    rule = ValidationRule(folds=folds)
+    refuse_few_rows(rows.columns["dataset"], rows.codes, rows.classes, folds)
+    for part, held_out in enumerate(masks(rows.codes, rule, settings.seed)):
+        left: TrainingRows = rows.without(held_out)
+        cell = alone(left, settings, role=SELECT, held_out=rule, part=part)
+        yield Fold(*run_one(left, cell, watch), left.test_count)
 
 
 def choose_width_and_penalty(
@@ -104,13 +106,19 @@ def choose_width_and_penalty(
     chains.sort(key=lambda chain: widths.index(chain[0].settings.gamma or 0.0))
     cells = [cell for chain in chains for cell in chain]
     rows: dict[str, dict[str, str]] = {}
+
+    def tell(_: Cell, inside: Progress | Phase) -> None:
+        if isinstance(inside, Progress):
+            watch(inside)
+
     for chain in chains:
         if (left := deadline - time.monotonic()) <= 0:
             break
         limit = None if seconds is None else left
         limited = [replace(cell, settings=replace(cell.settings, time_limit=limit)) for cell in chain]
-        made = run_cells(limited, Resources(), lambda _, inside: watch(inside), sample)
-        for cell, record in zip(chain, made, strict=True):
+        for cell, record in zip(chain, run_cells(limited, Resources(), tell, sample), strict=False):
+            if record.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
             if record.status is Status.TIME_LIMIT:
                 break
             rows[cell.run_id] = csv_fields(record.row)

@@ -9,17 +9,18 @@ import contextlib
 import multiprocessing
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple
+from typing import Any
 
 from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import CellReporter, Deliver, Record, error_record, failure_record, run_here
+from fwsvm.experiments.run import CellWatch, Deliver, Record, failure_record, run_here
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status
@@ -27,6 +28,71 @@ from fwsvm.solvers.loop import Progress
 
 GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
+
+
+class Parallel(ABC):
+    """An executor that runs several chains in parallel.
+
+    Attributes
+    ----------
+    slots : int, how many at most
+    resources : Resources
+    running : dict of chains that run
+    present : dict of cells, by the same keys: of each chain the present one
+    """
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+        self.running: dict[Any, Chain] = {}
+        self.present: dict[Any, Cell] = {}
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """How many chains can run at once."""
+
+    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
+        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
+
+        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
+        resources whatever else is left to do.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After the running cells were interrupted and the records that they sent in time were delivered.
+        Exception
+            Whatever ``deliver`` raises; `close` then stops the running cells.
+        """
+        at_once, waiting = max(1, min(at_once, self.slots)), list(chains)
+        try:
+            while waiting or self.running:
+                while waiting and len(self.running) < at_once:
+                    chain = waiting.pop(0)
+                    key = self.begin(chain, replace(self.resources, parallel_cells=at_once))
+                    self.running[key], self.present[key] = chain, chain[0]
+                waiting[:0] = self.receive(deliver, watch)
+        except KeyboardInterrupt as error:
+            self.interrupt(deliver)
+            for key in self.running:
+                deliver(failure_record(self.present[key], error))
+            raise
+
+    @abstractmethod
+    def begin(self, chain: Chain, resources: Resources) -> Any:
+        """Begin a chain, and return a key for it."""
+
+    @abstractmethod
+    def receive(self, deliver: Deliver, watch: CellWatch) -> list[Chain]:
+        """Wait for chains, pass on what they sent, and return those that have to begin again."""
+
+    @abstractmethod
+    def interrupt(self, deliver: Deliver) -> None:
+        """Interrupt the running chains, and deliver what they send in time."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what runs, and release everything."""
 
 
 def _serve(pipe: Connection) -> None:
@@ -48,26 +114,21 @@ def _serve(pipe: Connection) -> None:
                 run_here(chain, resources, pipe.send, watch)
 
 
-class _Run(NamedTuple):
-    """A worker process, the chain that it runs, and the present cell of it."""
+class Workers(Parallel):
+    """The executor of ``slots`` local processes, which share the cache memory equally.
 
-    process: BaseProcess
-    chain: Chain
-    present: Cell
-
-
-class Workers:
-    """The executor of ``count`` local processes, which share the cache memory equally.
-
-    Parallel runs have one thread each unless ``resources`` says otherwise; a run on its own has all threads.
+    Parallel runs have one thread each unless ``resources`` says otherwise; a run on its own has all threads. The keys
+    of chains are pipes to the processes.
     """
 
-    def __init__(self, count: int, resources: Resources) -> None:
-        self.slots, self.resources = count, resources
+    slots = 0
+
+    def __init__(self, slots: int, resources: Resources) -> None:
+        super().__init__(resources)
+        self.slots = slots
         self.deaths: Counter[str] = Counter()  # of workers, by run
-        self.idle: dict[Any, BaseProcess] = {}  # by pipe
-        self.running: dict[Any, _Run] = {}  # by pipe
-        for _ in range(count):  # they get ready while data is loaded here
+        self.processes: dict[Any, BaseProcess] = {}  # by pipe
+        for _ in range(slots):  # they get ready while data is loaded here
             self._start()
 
     def _start(self) -> None:
@@ -79,99 +140,69 @@ class Workers:
         process.start()
         signal.signal(signal.SIGINT, before)
         theirs.close()
-        self.idle[pipe] = process
+        self.processes[pipe] = process
 
-    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
-        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
+    def begin(self, chain: Chain, resources: Resources) -> Any:
+        """Send a chain to an idle worker."""
+        beside = resources.parallel_cells
+        threads = resources.threads or (1 if beside > 1 else None)
+        cache_mib = shared_cache_mib(resources.cache_mib or default_cache_mib(), beside)
+        pipe = next(each for each in self.processes if each not in self.running)
+        with contextlib.suppress(OSError):  # a worker that died is met in `receive`
+            pipe.send((chain, replace(resources, threads=threads, cache_mib=cache_mib)))
+        return pipe
 
-        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
-        resources whatever else is left to do.
+    def receive(self, deliver: Deliver, watch: CellWatch, seconds: float | None = None) -> list[Chain]:
+        """Pass on what workers sent, for which at most some seconds are waited."""
+        again: list[Chain] = []
+        ready: list[Any] = wait(list(self.running), seconds)
+        for pipe in ready:
+            # half a message would be lost, and a run be told of as interrupted after its record
+            with held_back():
+                try:
+                    said = pipe.recv()
+                except (EOFError, OSError):
+                    again += self._left_by_dead(pipe, deliver)
+                    continue
+                if isinstance(said, Record):
+                    if said.status is Status.INTERRUPTED or said.cell == self.running[pipe][-1]:
+                        del self.running[pipe]
+                    deliver(said)
+                else:
+                    self.present[pipe] = said[0]
+                    watch(*said)
+        return again
 
-        Raises
-        ------
-        KeyboardInterrupt
-            After the running cells were interrupted and the records that they sent in time were delivered.
-        Exception
-            Whatever ``deliver`` raises, after the running cells were stopped.
-        """
-        at_once, waiting = max(1, min(at_once, self.slots)), list(chains)
-        resources = replace(
-            self.resources,
-            threads=self.resources.threads or (1 if at_once > 1 else None),
-            cache_mib=shared_cache_mib(self.resources.cache_mib or default_cache_mib(), at_once),
-            parallel_cells=at_once,
-        )
-        try:
-            while waiting or self.running:
-                while waiting and len(self.running) < at_once:
-                    pipe, process = self.idle.popitem()
-                    chain = waiting.pop(0)
-                    self.running[pipe] = _Run(process, chain, chain[0])
-                    with contextlib.suppress(OSError):  # a worker that died is met below
-                        pipe.send((chain, resources))
-                for pipe in wait(list(self.running)):
-                    try:
-                        self._pass_on(pipe, deliver, watch)
-                    except EOFError:
-                        waiting[:0] = self._begun_again(pipe, deliver)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                self._interrupt(deliver)
-            self.close()
-            for run in self.running.values() if isinstance(error, KeyboardInterrupt) else ():
-                deliver(error_record(run.present, error))
-            raise
-
-    def _pass_on(self, pipe: Any, deliver: Deliver, watch: CellReporter) -> None:
-        """Pass on what a worker sent; `EOFError` where it has died."""
-        run = self.running[pipe]
-        with (
-            held_back()
-        ):  # half a message would be lost, and a run be told of as interrupted after its record
-            try:
-                said = pipe.recv()
-            except OSError:  # it died within a message
-                raise EOFError from None
-            if not isinstance(said, Record):
-                self.running[pipe] = run._replace(present=said[0])
-                watch(*said)
-                return
-            if said.status is Status.INTERRUPTED or said.cell.run_id == run.chain[-1].run_id:
-                self.idle[pipe] = self.running.pop(pipe).process
-            deliver(said)
-
-    def _begun_again(self, pipe: Any, deliver: Deliver) -> list[Chain]:
-        """Start another worker in the place of one that died, and return the chains to begin again.
+    def _left_by_dead(self, pipe: Any, deliver: Deliver) -> list[Chain]:
+        """Start another worker in the place of one that died, and return what it leaves to do.
 
         A cell that was running when `MAX_ATTEMPTS` workers died is an error, and the others of its chain go on.
         """
-        run = self.running.pop(pipe)
-        run.process.join()
+        chain, present, process = self.running.pop(pipe), self.present[pipe], self.processes.pop(pipe)
+        process.join()
         self._start()
-        self.deaths[run.present.run_id] += 1
-        if self.deaths[run.present.run_id] == MAX_ATTEMPTS:
-            code = run.process.exitcode or 0
+        self.deaths[present.run_id] += 1
+        if self.deaths[present.run_id] == MAX_ATTEMPTS:
+            code = process.exitcode or 0
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             died = f"its worker process died {MAX_ATTEMPTS} times ({how})"
             if code == -signal.SIGKILL:
                 died += "; signal 9 often means that memory ran out: use fewer workers"
-            deliver(failure_record(run.present, Status.ERROR, died))
-        left = [cell for cell in run.chain if self.deaths[cell.run_id] < MAX_ATTEMPTS]
+            deliver(failure_record(present, died))
+        left = [cell for cell in chain if self.deaths[cell.run_id] < MAX_ATTEMPTS]
         return [left] if left else []
 
-    def _interrupt(self, deliver: Deliver) -> None:
+    def interrupt(self, deliver: Deliver) -> None:
         """Interrupt the running cells, and deliver what they send in time."""
         for pipe in self.running:
             with contextlib.suppress(OSError):
                 pipe.send(None)
         deadline = time.monotonic() + GRACE_SECONDS
-        with contextlib.suppress(EOFError):
-            while self.running and (ready := wait(list(self.running), max(0.0, deadline - time.monotonic()))):
-                for pipe in ready:
-                    self._pass_on(pipe, deliver, lambda *_: None)
+        while self.running and (left := deadline - time.monotonic()) > 0:
+            self.receive(deliver, lambda *_: None, left)
 
     def close(self) -> None:
         """End all workers."""
-        for process in [*self.idle.values(), *(run.process for run in self.running.values())]:
+        for process in self.processes.values():
             process.kill()
             process.join()

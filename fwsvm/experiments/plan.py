@@ -109,17 +109,12 @@ RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
 def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Chain]:
     """Return the chains of all parameter searches, each once: several methods may share a search."""
     found = {
-        ids(chain): chain
+        chain[-1].run_id: chain  # of which the values of C before it are part
         for trial in trials
         if trial.selection is not None and not known[trial.data].missing
         for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data])
     }
     return list(found.values())
-
-
-def ids(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Return the run ids of cells."""
-    return tuple(cell.run_id for cell in cells)
 
 
 def selection_chains(
@@ -140,29 +135,33 @@ def selection_chains(
         part, last = groups.pop()
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
     common = {"role": SELECT, "held_out": rule, **_common(experiment, data, facts)}
+    chains = [[Cell(settings=each, part=part, **common) for each in some] for part, some in groups]
     if not goes_on(points[0]):
-        return [[Cell(settings=each, part=part, **common)] for part, some in groups for each in some]
+        return [[cell] for chain in chains for cell in chain]
     return [
         [
-            Cell(settings=each, part=part, predecessors=tuple(s.C or 0.0 for s in some[:place]), **common)
-            for place, each in enumerate(some)
+            replace(cell, predecessors=tuple(each.settings.C or 0.0 for each in chain[:place]))
+            for place, cell in enumerate(chain)
         ]
-        for part, some in groups
+        for chain in chains
     ]
 
 
-def final_chains(
+def final_cells(
     experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
-) -> list[Chain]:
-    """Return the reported runs of a trial, with the selected parameters; each starts cold, so it is a chain of one."""
-    common = {"role": FINAL, **_common(experiment, trial.data, facts)}
-    selected: dict[str, Any] = dict(chosen or {})
-    found: list[Chain] = []
-    for repetition in range(trial.repetitions):
-        changed = selected | {"seed": experiment.seed + repetition}
-        points = [replace(point, **changed) for point in trial.finals.points()]
-        found += [[Cell(settings=point, repetition=repetition, **common)] for point in points]
-    return found
+) -> list[Cell]:
+    """Return the reported runs of a trial, with the selected parameters; each starts cold."""
+    common, selected = _common(experiment, trial.data, facts), dict[str, Any](chosen or {})
+    return [
+        Cell(
+            role=FINAL,
+            settings=replace(point, seed=experiment.seed + repetition, **selected),
+            repetition=repetition,
+            **common,
+        )
+        for repetition in range(trial.repetitions)
+        for point in trial.finals.points()
+    ]
 
 
 def _common(experiment: Experiment, data: DataSpec, facts: DataInfo) -> dict[str, Any]:
@@ -184,7 +183,7 @@ class Finals(NamedTuple):
 
     Attributes
     ----------
-    chains : list of Chain
+    cells : list of Cell
     choice : Choice or None
         The selected parameters.
     refused : str
@@ -193,7 +192,7 @@ class Finals(NamedTuple):
         Whether runs of the selection are not finished yet.
     """
 
-    chains: list[Chain]
+    cells: list[Cell]
     choice: Choice | None = None
     refused: str = ""
     is_open: bool = False
@@ -202,13 +201,12 @@ class Finals(NamedTuple):
 def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Finals:
     """Return the reported runs of a trial, with the parameters that the rows of its search select."""
     if facts.missing or trial.selection is None:
-        return Finals(final_chains(experiment, trial, facts), None, facts.missing)
+        return Finals(final_cells(experiment, trial, facts), None, facts.missing)
     chains = selection_chains(experiment, trial.data, trial.selection, facts)
     cells = [cell for chain in chains for cell in chain]
     is_open = not facts.rows or not all(is_done(rows.get(cell.run_id)) for cell in cells)
-    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan, ())
-    chosen = final_chains(experiment, trial, facts, choice.values)
-    return Finals(chosen, choice, choice.why_not, is_open)
+    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan)
+    return Finals(final_cells(experiment, trial, facts, choice.values), choice, choice.why_not, is_open)
 
 
 def is_done(row: Mapping[str, str] | None) -> bool:
@@ -233,14 +231,13 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
 
     A chain that is not finished is made again, so all of its cells are to do.
     """
-    found: dict[tuple[str, str], PlannedRun] = {}  # two spellings of a data set ask for the same runs
+    found: dict[str, PlannedRun] = {}  # two spellings of a data set ask for the same runs
 
     def add(chain: Chain, state: str = "") -> None:
         whole = all(is_done(rows.get(cell.run_id)) for cell in chain)
         for cell in chain:
-            key = f"{cell.label} {cell.run_id}" if state else cell.run_id
             own = rows[cell.run_id]["status"] if whole else "to do"
-            found.setdefault((key, state), PlannedRun(cell, state or own))
+            found.setdefault(cell.run_id, PlannedRun(cell, state or own))
 
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
@@ -248,8 +245,8 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
             add(chain)
         for trial in trials:
             asked = finals(experiment, trial, known[data], rows)
-            for chain in asked.chains:
-                add(chain, "missing" if known[data].missing else "open" if asked.is_open else "")
+            for cell in asked.cells:
+                add([cell], "missing" if known[data].missing else "open" if asked.is_open else "")
     return list(found.values())
 
 

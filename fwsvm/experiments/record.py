@@ -101,11 +101,15 @@ def row(result: Result | None = None, **more: Any) -> Row:
     return values | {"flags": " ".join(flags) or None}
 
 
+def noted(result: Result, said: str, *flags: str) -> Result:
+    """Return a result with another sentence in its message, and more flags."""
+    return replace(result, message=f"{result.message} {said}", flags=(*result.flags, *flags))
+
+
 def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
     """Return a result whose message says why something is not known."""
     why = ran_out(error) if isinstance(error, MemoryError) else str(error)
-    message = f"{result.message} {what} could not be computed: {why}."
-    return replace(result, message=message, flags=(*result.flags, *flags))
+    return noted(result, f"{what} could not be computed: {why}.", *flags)
 
 
 def requested(settings: Settings) -> Row:

@@ -18,13 +18,13 @@ from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
-from fwsvm.errors import DataError, FwsvmError
+from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.experiments import record, samples
-from fwsvm.experiments.experiment import DataSpec, Resources, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Resources
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
 from fwsvm.experiments.probability import train_model
-from fwsvm.experiments.record import UNMEASURED, Row, unmeasured
-from fwsvm.experiments.validation import divided, masks, refuse_few_rows, validation_mask
+from fwsvm.experiments.record import UNMEASURED, Row, noted, unmeasured
+from fwsvm.experiments.validation import divided, validation_mask
 from fwsvm.phases import Phase, enter, listening
 from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
 #: Rows to train and to test on, wherever they are.
 TrainingRows: TypeAlias = "LocalRows | RemoteRows"
-CellWatch = Callable[[Cell, Progress], None]
-CellReporter = Callable[[Cell, Progress | Phase], None]
+CellWatch = Callable[[Cell, Progress | Phase], None]
 Deliver = Callable[["Record"], None]
 Trained: TypeAlias = tuple[Cell, Run, "Row"]
 ALONE: Row = {"parallel_cells": 1, "shared": False}  # columns of a run by itself
@@ -78,7 +77,8 @@ class LocalRows:
         self.as_loaded, self.probability, self.weights = data, probability, weights
         self.data = data = scaled(data, None if weights is None else weights != 0)
         self.codes = encode(data.train.labels, data.classes)
-        self.columns: Row = {  # that describe the data
+        self.classes = data.classes
+        self.columns: Row = ALONE | {  # that describe the data
             "dataset": data.name,
             "data_sha256": data.fingerprint,
             "rows": data.train.rows,
@@ -96,40 +96,38 @@ class LocalRows:
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None = None) -> Result:
         """Return the result of training."""
-        data, train = self.data, self.data.train
-        train_by = partial(train_model, name=data.name) if self.probability else fit
+        train = self.data.train
+        train_by = partial(train_model, name=self.data.name) if self.probability else fit
         result = train_by(
-            train.X, self.codes, data.classes, settings, weights=self.weights, watch=watch, resolved=resolved
+            train.X, self.codes, self.classes, settings, weights=self.weights, watch=watch, resolved=resolved
         )
         zero_based = None if is_given(settings.kernel) else train.zero_based
         return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
 
-    def parts(self, folds: int, seed: int) -> Iterator["LocalRows"]:
-        """Yield the rows with each fold held out in turn, scaled by the ranges of those left to train on."""
-        refuse_few_rows(self.data.name, self.codes, self.data.classes, folds)
-        for held_out in masks(self.codes, ValidationRule(folds=folds), seed):
-            yield LocalRows(divided(self.as_loaded, held_out))
+    def without(self, held_out: np.ndarray) -> "LocalRows":
+        """Return the rows outside a boolean mask (m,), scaled by their own ranges, and those inside to test on."""
+        return LocalRows(divided(self.as_loaded, held_out))
 
-    def training_accuracy(self, result: Result) -> float | None:
-        """Return the training accuracy, unless predicting could outlast the training."""
-        model, train = result.model, self.data.train
-        values = float(train.rows) * model.counts.sum() if isinstance(model, KernelModel) else 0.0
-        if result.sample is not None or values > MAX_KERNEL_VALUES:
-            return None
-        return accuracy(result, train, self.data.classes)
+    def training_accuracies(self, results: Sequence[Result]) -> list[float]:
+        """Return the accuracy on the training rows for each result; none if predicting could outlast training."""
+        models, m = [result.model for result in results], float(self.data.train.rows)
+        values = sum(m * model.counts.sum() for model in models if isinstance(model, KernelModel))
+        if values > MAX_KERNEL_VALUES or any(result.sample is not None for result in results):
+            return []
+        return accuracies(results, self.data.train, self.classes)
 
-    def test_accuracy(self, result: Result) -> float | None:
-        """Return the test accuracy."""
+    def test_accuracies(self, results: Sequence[Result]) -> list[float]:
+        """Return the accuracy on the test rows for each result; none without test rows."""
         test = self.data.test
-        return accuracy(result, test, self.data.classes) if test is not None and self.test_count else None
+        return accuracies(results, test, self.classes) if test is not None and self.test_count else []
 
 
-def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> float:
-    """Return the fraction of rows whose label a model predicts."""
+def accuracies(results: Sequence[Result], table: LabelledRows, classes: tuple[str, ...]) -> list[float]:
+    """Return the fraction of rows whose label a model predicts, for each result."""
     enter(Phase.PREDICT)
-    X, _ = fitted(table.X, result.model.features)
-    predicted = result.model.predict(X, int(result.settings["threads"]))
-    return float(np.mean(predicted == encode(table.labels, classes)))
+    codes = encode(table.labels, classes)
+    decided = decisions(results, fitted(table.X, results[0].model.features)[0])
+    return [float(np.mean(result.model.choose(next(decided)) == codes)) for result in results]
 
 
 def alone(rows: TrainingRows, settings: Settings, **more: Any) -> Cell:
@@ -164,193 +162,137 @@ def run_one(
         known |= {"rows": sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
         cell = replace(cell, fingerprint=known["data_sha256"])
     of_search = cell.experiment and cell.role == SELECT
-    result, more = measured(rows, result, ("test",) if of_search else ("training", "test"))
-    return result, record.row(result, **ALONE | cell.identity_columns | known | more)
+    ((result, more),) = measured(rows, [result], *([] if of_search else ["training"]), "test")
+    if "train_accuracy" in more and (note := accuracy_warning(more["train_accuracy"], rows.counts.tolist())):
+        result = noted(result, note, BELOW_MAJORITY)
+    return result, _row_of(rows, cell, result, known | more)
 
 
-def measured(rows: TrainingRows, result: Result, wanted: Sequence[str]) -> tuple[Result, Row]:
-    """Return a result, and its accuracies as columns.
+def measured(rows: TrainingRows, results: list[Result], *wanted: str) -> list[tuple[Result, Row]]:
+    """Return each result with its ``test`` or ``training`` accuracies as columns.
 
-    Where one cannot be computed there is none, and the message says why: the model is no worse for it.
+    Where one cannot be computed there is none, and the message says why: the model is no worse for it. Seconds of
+    prediction are equal shares of the whole.
     """
-    known: Row = {}
-    measures = {"training": rows.training_accuracy, "test": rows.test_accuracy}
-    for which in wanted:
-        begun = time.perf_counter()
-        try:
-            found = measures[which](result)
-        except UNMEASURED as error:
-            flag = TEST_UNMEASURED if which == "test" else TRAIN_UNMEASURED
-            result = unmeasured(result, f"The {which} accuracy", error, flag)
-            continue
-        except KeyboardInterrupt:
-            said = f"{result.message} Interrupted while rows were predicted."
-            return replace(result, status=Status.INTERRUPTED, message=said), known
-        if found is None:
-            continue
-        if which == "test":
-            known |= {"test_accuracy": found, "predict_seconds": time.perf_counter() - begun}
-            continue
-        known["train_accuracy"] = found
-        if note := accuracy_warning(found, rows.counts.tolist()):
-            flags = (*result.flags, BELOW_MAJORITY)
-            result = replace(result, message=f"{result.message} {note}", flags=flags)
-    return result, known | ({"message": f"{result.message} {rows.lacking}"} if rows.lacking else {})
+    columns: list[Row] = [{} for _ in results]
+    try:
+        for which in wanted:
+            begun, is_test = time.perf_counter(), which == "test"
+            try:
+                found = rows.test_accuracies(results) if is_test else rows.training_accuracies(results)
+            except UNMEASURED as error:
+                flag = TEST_UNMEASURED if is_test else TRAIN_UNMEASURED
+                results = [unmeasured(each, f"The {which} accuracy", error, flag) for each in results]
+                continue
+            seconds = (time.perf_counter() - begun) / len(results)
+            for own, accuracy in zip(columns, found, strict=False):
+                own.update(
+                    {"test_accuracy": accuracy, "predict_seconds": seconds}
+                    if is_test
+                    else {"train_accuracy": accuracy}
+                )
+    except KeyboardInterrupt:
+        said = "Interrupted while rows were predicted."
+        results = [replace(noted(each, said), status=Status.INTERRUPTED) for each in results]
+    return list(zip(results, columns, strict=True))
+
+
+def _row_of(rows: TrainingRows, cell: Cell, result: Result, known: Row) -> Row:
+    """Return the row of a result; columns that are known take precedence over those of the cell."""
+    message = f"{result.message} {rows.lacking}".rstrip()
+    return record.row(result, **cell.identity_columns | known | {"message": message})
 
 
 def run_cells(
     cells: Sequence[Cell],
     resources: Resources,
-    watch: CellWatch | None = None,
+    watch: CellWatch = lambda *_: None,
     dataset: Dataset | None = None,
-    on_start: Callable[[Cell], None] = lambda _: None,
 ) -> Iterator[Record]:
     """Train for one C after another on the same rows, and yield a record of each cell, in order.
 
     Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
-    run that failed, or that a time limit cut, the next one starts anew.
+    run that failed, or that a time limit cut, the next one starts anew. Ctrl-C ends the chain; its last record is then
+    that of the interrupted run.
 
     Parameters
     ----------
     cells : sequence of Cell
         A chain: in ascending C, in which alone the settings differ.
     resources : Resources
-    watch, on_start : callable
-        Receive each cell's progress, and each cell before it starts.
+    watch : callable
+        Receives the phase in which each cell begins, then its progress.
     dataset : Dataset, optional
         By default it is loaded by name; its fingerprint must be the planned one.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After the record of the interrupted run was yielded.
     """
-    first, refused = cells[0], Status.MISSING
-    on_start(first)
+    for found in _run_cells(cells, resources, watch, dataset):
+        yield found
+        if found.status is Status.INTERRUPTED:
+            return
+
+
+def _run_cells(
+    cells: Sequence[Cell], resources: Resources, watch: CellWatch, dataset: Dataset | None
+) -> Iterator[Record]:
     try:
-        rows = LocalRows(_data_of(first, resources, dataset))
-        rows.columns["parallel_cells"] = resources.parallel_cells
-        refused = Status.ERROR
-        announce_compiling()
-        path = None
-        if first.predecessors is not None:
-            path = CPath(rows.data.train.X, rows.codes, rows.data.classes, first.settings.class_weight)
-    except (Exception, KeyboardInterrupt) as error:
-        status = refused if isinstance(error, DataError) else Status.ERROR
-        if isinstance(error, KeyboardInterrupt):
-            yield error_record(first, error)
-            raise
-        yield from (error_record(cell, error, status) for cell in cells)
+        watch(cells[0], Phase.LOAD)
+        rows = LocalRows(_data_of(cells[0], resources, dataset))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it becomes rows
+        status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
+        yield from (failure_record(cell, error, status) for cell in cells)
         return
+    announce_compiling()
+    rows.columns["parallel_cells"] = resources.parallel_cells
     own = {name: getattr(resources, name) for name in ("threads", "cache_mib") if getattr(resources, name)}
     asked = [replace(cell.settings, **own) for cell in cells]
-    if path is None:
-        yield from _run_cold(rows, first, asked[0], watch and partial(watch, first))
-        return
+    path: CPath | None = None
     waiting: list[Trained] = []  # without certificate yet
     together: list[Run] = []  # of the next cells, trained together
     for cell, settings in zip(cells, asked, strict=True):
-        on_start(cell)
-        told = watch and partial(watch, cell)
-        known = {**rows.columns, **cell.identity_columns, "started_utc": utc_now()}
+        told = partial(watch, cell)
+        known = {**rows.columns, "started_utc": utc_now()}
         reset_peak_memory()
         try:
-            if cell is first:
+            watch(cell, Phase.TRAIN)
+            if cell.predecessors is None:
+                resolved = replace(resolve(settings, rows.data.train.X), traced=cell.role == FINAL)
+                result, row = run_one(rows, replace(cell, settings=settings), told, resolved)
+                yield _record_of(cell, result, row)
+                continue
+            if path is None:
+                path = CPath(rows.data.train.X, rows.codes, rows.classes, settings.class_weight)
                 together = path.train_together(asked, told) or []
             known["shared"] = bool(together) or not path.is_cold
             run = together.pop(0) if together else path.train(settings, told)
             known["peak_memory_mib"] = peak_memory_mib()
-        except (Exception, KeyboardInterrupt) as error:
-            yield from _records(rows, path, waiting)
-            yield error_record(cell, error, **known)
-            if isinstance(error, KeyboardInterrupt):
-                raise
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+            yield from _certified(rows, path, waiting)
+            yield failure_record(cell, error, **known)
             continue
         if run.cut:  # prove the others without this run, which might end elsewhere another time
-            yield from _records(rows, path, waiting)
+            yield from _certified(rows, path, waiting)
         waiting.append((cell, run, known))
         if path.due([each for _, each, _ in waiting]):
-            yield from _records(rows, path, waiting)
-    yield from _records(rows, path, waiting)
+            yield from _certified(rows, path, waiting)
+    yield from _certified(rows, path, waiting)
 
 
-def _run_cold(rows: LocalRows, cell: Cell, settings: Settings, watch: Watch | None) -> Iterator[Record]:
-    """Yield the record of a run that starts by itself."""
-    try:
-        resolved = replace(resolve(settings, rows.data.train.X), traced=cell.role == FINAL)
-        result, row = run_one(rows, replace(cell, settings=settings), watch, resolved)
-    except (Exception, KeyboardInterrupt) as error:
-        yield error_record(cell, error, **rows.columns)
-        if isinstance(error, KeyboardInterrupt):
-            raise
+def _certified(rows: LocalRows, path: CPath | None, waiting: list[Trained]) -> Iterator[Record]:
+    """Yield the records of trained runs, whose certificates and test accuracies are computed together."""
+    if path is None or not waiting:
         return
-    yield record_of(cell, result, row)
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-
-
-def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellReporter) -> None:
-    """Run a chain in this process; the phases of its cells are told like their progress."""
-    present = [chain[0]]
-
-    def start(cell: Cell) -> None:
-        present[0] = cell
-
-    with listening(lambda phase: watch(present[0], phase)):
-        for record in run_cells(chain, resources, watch, on_start=start):
-            deliver(record)
-
-
-class Inline:
-    """The executor without workers."""
-
-    slots = 1
-
-    def __init__(self, resources: Resources) -> None:
-        self.resources = resources
-
-    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all chains, one after another; see `fwsvm.experiments.executors.Workers.run`."""
-        for chain in chains:
-            run_here(chain, self.resources, deliver, watch)
-
-    def close(self) -> None:
-        """Do nothing: this process goes on."""
-
-
-def _records(rows: LocalRows, path: CPath, waiting: list[Trained]) -> Iterator[Record]:
-    """Yield the records of trained runs, whose certificates and test accuracies are computed together.
-
-    Their seconds of prediction are equal shares of the whole.
-    """
-    some, test = waiting.copy(), rows.data.test
+    some = waiting.copy()
     waiting.clear()
     try:
         certified = path.certify([run for _, run, _ in some])
-    except Exception as error:  # noqa: BLE001 - it becomes rows
-        yield from (error_record(cell, error, **known) for cell, _, known in some)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+        yield from (failure_record(cell, error, **known) for cell, _, known in some)
         return
-    accuracies: list[Row] = [{} for _ in some]
-    if test is not None and test.rows and some:
-        try:
-            enter(Phase.PREDICT)
-            begun = time.perf_counter()
-            codes = encode(test.labels, rows.data.classes)
-            found = decisions(certified, fitted(test.X, path.features)[0])
-            right = [result.model.choose(next(found)) == codes for result in certified]
-            seconds = (time.perf_counter() - begun) / len(right)
-            accuracies = [{"test_accuracy": float(each.mean()), "predict_seconds": seconds} for each in right]
-        except UNMEASURED as error:
-            certified = [
-                unmeasured(result, "The test accuracy", error, TEST_UNMEASURED) for result in certified
-            ]
-    for (cell, _, known), result, tested in zip(some, certified, accuracies, strict=True):
-        yield record_of(cell, result, record.row(result, **known | tested))
-    if any(result.status is Status.INTERRUPTED for result in certified):
-        raise KeyboardInterrupt
+    for (cell, _, known), (result, more) in zip(some, measured(rows, certified, "test"), strict=True):
+        yield _record_of(cell, result, _row_of(rows, cell, result, known | more))
 
 
-def record_of(cell: Cell, result: Result, row: Row) -> Record:
+def _record_of(cell: Cell, result: Result, row: Row) -> Record:
     """Return the record of a run; one of a search without accuracy, for which it was made, is an error."""
     if cell.held_out is not None and row["test_accuracy"] is None and result.status.done:
         row |= {"status": str(Status.ERROR)}
@@ -359,7 +301,6 @@ def record_of(cell: Cell, result: Result, row: Row) -> Record:
 
 def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:
     """Return the rows to train and to test on: in a search those held out."""
-    enter(Phase.LOAD)
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
         here, planned = data.fingerprint[:12], cell.fingerprint[:12]
@@ -372,22 +313,17 @@ def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset
     return divided(data, validation_mask(codes, cell.held_out, cell.data.seed, cell.part or 0))
 
 
-def error_record(
-    cell: Cell, error: BaseException | None, status: Status = Status.ERROR, **more: Any
+def failure_record(
+    cell: Cell, error: BaseException | str, status: Status = Status.ERROR, **more: Any
 ) -> Record:
     """Return the record of a run that an error, or Ctrl-C, ended before it had a result."""
+    failure, said = "", str(error)
     if isinstance(error, KeyboardInterrupt):
-        return failure_record(cell, Status.INTERRUPTED, "Interrupted; this run has no result yet.", **more)
-    if isinstance(error, FwsvmError | MemoryError):
-        said = ran_out(error) if isinstance(error, MemoryError) else str(error)
-        return failure_record(cell, status, said, **more)
-    message = f"{type(error).__name__}: {error}".removesuffix(": ")
-    text = "".join(traceback.format_exception(error))
-    return replace(failure_record(cell, status, message, **more), failure=text)
-
-
-def failure_record(cell: Cell, status: Status, message: str, **more: Any) -> Record:
-    """Return the record of a run without result."""
+        status, said = Status.INTERRUPTED, "Interrupted; this run has no result yet."
+    elif isinstance(error, MemoryError):
+        said = ran_out(error)
+    elif not isinstance(error, FwsvmError | str):
+        failure, said = "".join(traceback.format_exception(error)), kind_and_words(error)
     known = {
         "dataset": cell.dataset or cell.data.name,
         "data_sha256": cell.fingerprint,
@@ -397,4 +333,42 @@ def failure_record(cell: Cell, status: Status, message: str, **more: Any) -> Rec
         **cell.identity_columns,
         **more,
     }
-    return Record(cell, record.row(**known | {"status": str(status), "message": message}))
+    return Record(cell, record.row(**known | {"status": str(status), "message": said}), failure=failure)
+
+
+def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellWatch) -> None:
+    """Run a chain in this process; the phases of its cells are told like their progress.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After the record of the interrupted run was delivered.
+    """
+    present = [chain[0]]
+
+    def tell(cell: Cell, inside: Progress | Phase) -> None:
+        present[0] = cell
+        watch(cell, inside)
+
+    with listening(lambda phase: watch(present[0], phase)):
+        for found in run_cells(chain, resources, tell):
+            deliver(found)
+            if found.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+
+
+class Inline:
+    """The executor without workers."""
+
+    slots = 1
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+
+    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:  # noqa: ARG002
+        """Run all chains, one after another; see `fwsvm.experiments.executors.Workers.run`."""
+        for chain in chains:
+            run_here(chain, self.resources, deliver, watch)
+
+    def close(self) -> None:
+        """Do nothing: this process goes on."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import Experiment, Selection
-from fwsvm.experiments.plan import Cell, Chain, Known, ids
+from fwsvm.experiments.plan import Cell, Chain, Known
 from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.store import ResultsStore
 from fwsvm.experiments.validation import Choice
@@ -94,18 +94,14 @@ class Runner:
                 for trial in trials:
                     facts = self.known[trial.data]
                     asked = plan.finals(self.experiment, trial, facts, self.store.rows)
-                    cells = [cell for chain in asked.chains for cell in chain]
-                    self.finals += cells
+                    self.finals += asked.cells
                     if asked.refused:
                         status = Status.MISSING if facts.missing else Status.ERROR
-                        for cell in cells:
-                            known = self.store.rows.get(cell.run_id, {})
-                            if known.get("message") == asked.refused:  # the row is there already
-                                self.statuses[cell.run_id] = status
-                            elif not self.store.done(cell.run_id):
-                                self._deliver(failure_record(cell, status, asked.refused))
+                        for cell in asked.cells:
+                            if not self.store.done(cell.run_id):
+                                self._deliver(failure_record(cell, asked.refused, status))
                         continue
-                    chains += asked.chains
+                    chains += [[cell] for cell in asked.cells]
                     if asked.choice is not None and trial.selection is not None:
                         self._announce(trial.data.name, trial.selection, asked.choice)
                 self._run_chains(chains, at_once=1)
@@ -116,14 +112,14 @@ class Runner:
 
     def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
         """Run the chains that are not finished; finished runs of other folders are copied."""
-        left: dict[tuple[str, ...], Chain] = {}  # two spellings of a data set ask for the same runs
+        left: dict[str, Chain] = {}  # two spellings of a data set ask for the same runs
         for chain in chains:
             for cell in chain:
                 self.store.take(cell)
             if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
-                self.statuses |= {name: self.store.rows[name]["status"] for name in ids(chain)}
+                self.statuses |= {cell.run_id: self.store.rows[cell.run_id]["status"] for cell in chain}
             else:
-                left.setdefault(ids(chain), chain)
+                left.setdefault(chain[-1].run_id, chain)
         if left:
             # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
             at_once = min(at_once, len(chains))
@@ -131,7 +127,7 @@ class Runner:
 
     def _deliver(self, record: Record) -> None:
         """Store a record; a finished run of a chain that begins again keeps its row."""
-        cell, status = record.cell, record.status
+        cell, status, said = record.cell, record.status, record.row["message"]
         if not Status(self.statuses.get(cell.run_id, Status.ERROR)).done:
             with held_back():  # a finished run is not lost
                 self.statuses[cell.run_id] = status
@@ -141,7 +137,7 @@ class Runner:
                 if status is not Status.MISSING:  # which is no work
                     self.reporter.ended(record)
         if status is Status.ERROR:
-            self._note(f"{cell.label}: {record.row['message']}")
+            self._note(f"{cell.label}: {said}")
             if self.fail_fast:
                 raise _FailFast
 
@@ -150,7 +146,7 @@ class Runner:
         values, tolerance = chosen.values, stop_of(selection.candidates.first)[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
         how = f"{selection.held_out.description}, tolerance {tolerance:g}"
-        said = f"{name}: {words} ({100 * chosen.accuracy:.2f} % right, {how})"
+        said = f"{name}: {words} ({chosen.accuracy:.2%} right, {how})"
         if said in self.announced:
             return
         self.announced.add(said)

@@ -120,19 +120,20 @@ def choose(
         else:
             done = Status(row["status"]).done  # its message speaks of something else
             failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
-    for point in failed:
-        right.pop(point, None)
-    if not right:
+    judged = right.keys() - failed.keys()
+    if not judged:
         return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")
 
     def rank(point: tuple[float, ...]) -> tuple[float, ...]:
         values = dict(zip(names, point, strict=True))
         return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
 
-    best = min(right, key=rank)
-    tried = zip(names, best, map(set, zip(*right, strict=True)), strict=True)
-    on_edge = tuple(name for name, value, all_ in tried if len(all_) > 1 and value in {min(all_), max(all_)})
-    return Choice(dict(zip(names, best, strict=True)), right[best] / sum(sizes), on_edge, len(right))
+    best = min(judged, key=rank)
+    tried = zip(names, best, zip(*judged, strict=True), strict=True)
+    on_edge = tuple(
+        name for name, value, some in tried if min(some) < max(some) and value in {min(some), max(some)}
+    )
+    return Choice(dict(zip(names, best, strict=True)), right[best] / sum(sizes), on_edge, len(judged))
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:

@@ -29,7 +29,7 @@ def test_every_row_is_judged_once():
 
 
 def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch):
-    measured, made = run.accuracy, []
+    measured, made = run.accuracies, []
 
     def pressed(*given: object) -> object:
         made.append(1)
@@ -37,7 +37,7 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch):
             raise KeyboardInterrupt
         return measured(*given)
 
-    monkeypatch.setattr(run, "accuracy", pressed)
+    monkeypatch.setattr(run, "accuracies", pressed)
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")

@@ -109,16 +109,16 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     assert found >= max(right.values()) - 3
 
 
-@pytest.mark.parametrize(("name", "calls"), [("decisions", 1), ("accuracy", 0)])
+@pytest.mark.parametrize(("name", "calls"), [("test_accuracies", 1), ("training_accuracies", 0)])
 def test_an_interrupt_leaves_the_model_that_was_trained(folder, monkeypatch, name, calls):
-    real, made = getattr(runs, name), []
+    real, made = getattr(runs.LocalRows, name), []
 
-    def pressed(*given: object, **named: object) -> object:
+    def pressed(*given: object) -> object:
         made.append(1)
         if len(made) > calls:
             raise KeyboardInterrupt
-        return real(*given, **named)
+        return real(*given)
 
-    monkeypatch.setattr(runs, name, pressed)
+    monkeypatch.setattr(runs.LocalRows, name, pressed)
     assert "nterrupted" in done("easy", "train.svm", code=130).stderr
-    assert (folder / "train.svm.model").exists() == (name == "accuracy")
+    assert (folder / "train.svm.model").exists() == (name == "training_accuracies")

@@ -66,8 +66,8 @@ def test_a_run_of_a_search_is_an_error_without_the_accuracy_that_it_is_for(no_ro
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
-    """Make these calls of `run.accuracy`, counted from 1, run out of memory."""
-    real, made = run.accuracy, []
+    """Make these calls of `run.accuracies`, counted from 1, run out of memory."""
+    real, made = run.accuracies, []
 
     def sometimes(*given: object) -> object:
         made.append(1)
@@ -75,7 +75,7 @@ def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
             raise MemoryError
         return real(*given)
 
-    monkeypatch.setattr(run, "accuracy", sometimes)
+    monkeypatch.setattr(run, "accuracies", sometimes)
 
 
 def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.MonkeyPatch) -> None:

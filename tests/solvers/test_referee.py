@@ -12,7 +12,7 @@ import pytest
 
 from fwsvm import data, train
 from fwsvm.errors import DataError
-from fwsvm.experiments.run import accuracy
+from fwsvm.experiments.run import accuracies
 
 pytestmark = [
     pytest.mark.mirror,
@@ -74,7 +74,7 @@ def middle(results, figure):
 
 
 def middle_accuracy(results, rows):
-    return statistics.median(accuracy(result, rows.test, rows.classes) for result in results)
+    return statistics.median(accuracies(results, rows.test, rows.classes))
 
 
 @pytest.mark.parametrize(("name", "method", "given", "theirs"), RUNS)
