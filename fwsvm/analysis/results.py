@@ -14,7 +14,7 @@ import pandas as pd
 
 from fwsvm.analysis.measures import named, plain
 from fwsvm.errors import ResultsError, UsageError, counted, listed
-from fwsvm.files.yaml_files import parse_yaml
+from fwsvm.files.yaml_files import read_yaml
 from fwsvm.results import reading
 from fwsvm.results.reading import no_results
 from fwsvm.results.schemas import method_label
@@ -117,7 +117,7 @@ def configurations(folder: Path) -> list[Path]:
 
 def settings(path: Path) -> dict[str, Any]:
     """Return the settings of a configuration; ResultsError if it is not YAML."""
-    return parse_yaml(path.read_bytes(), str(path), ResultsError) or {}
+    return read_yaml(path, ResultsError) or {}
 
 
 def says_sigma2(folders: Iterable[Path]) -> bool:

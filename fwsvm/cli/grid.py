@@ -102,7 +102,7 @@ def grid(
     from fwsvm.experiments.experiment import Resources
     from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.runner import Runner
-    from fwsvm.experiments.store import ResultsStore, add_lent, read_rows
+    from fwsvm.experiments.store import add_lent, open_results, read_rows
 
     if list_shipped:
         _list_shipped()
@@ -125,7 +125,7 @@ def grid(
     )
     part = "".join(f", only {condition}" for condition in only)
     part += f", profile {experiment.profile}" if experiment.profile else ""
-    with contextlib.closing(executor), ResultsStore(folder, lenders) as store:
+    with contextlib.closing(executor), open_results(folder, lenders) as store:
         known = _load_all(experiment, offline=offline)
         planned = planned_runs(experiment, known, {} if force else store.rows)
         store.write_config(experiment.resolved, config + part)
@@ -144,7 +144,7 @@ def grid(
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
         click.echo(summary(folder, {cell.run_id for cell in runner.finals}, columns()), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in runner.counts.most_common())
-        note(f"{store.runs}: {ended or 'nothing'}")
+        note(f"{folder / 'runs.csv'}: {ended or 'nothing'}")
     if runner.interrupted:
         click.echo("interrupted; the same command again goes on from here", err=True)
     elif set(runner.counts) - {"error", "missing"}:

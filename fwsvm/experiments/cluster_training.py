@@ -52,7 +52,6 @@ class RemoteRows:
         self.source, self.test, self.notices, self.zero_based = source, test, notices, zero_based
         # another run than one machine would make, with the same certificate
         self.identity = f"{columns['data_sha256']} on a cluster {identity()}"
-        self.counts = np.bincount(self.codes, minlength=len(self.classes))
         self.test_count = (
             0 if test is None else len(test.codes if isinstance(test, ClusterSource) else test.labels)
         )

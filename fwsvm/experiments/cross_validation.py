@@ -14,11 +14,10 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
-from fwsvm.experiments.experiment import DataSpec, Experiment, Resources, Selection, Sweep, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Resources, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import SELECT, Cell, selection_chains
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
-from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, masks, refuse_few_rows
 from fwsvm.phases import Phase
 from fwsvm.results.writing import csv_fields
@@ -97,12 +96,9 @@ def choose_width_and_penalty(
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
     widths = tuple(middle * factor for factor in WIDTHS)
     sweep = Sweep(replace(settings, tolerance=SEARCH_TOLERANCE), {"gamma": widths, "C": PENALTIES})
-    selection, facts = Selection(rule, sweep), DataInfo(data.name, data.fingerprint, table.rows)
-    spec, experiment = (
-        DataSpec(data.name, seed=settings.seed),
-        Experiment("easy", "", settings.seed, 1, (), {}),
-    )
-    chains = selection_chains(experiment, spec, selection, facts)
+    selection, spec = Selection(rule, sweep), DataSpec(data.name, seed=settings.seed)
+    like = Cell("easy", "", SELECT, spec, data.fingerprint, settings, data.name)
+    chains = selection_chains(selection, like)
     chains.sort(key=lambda chain: widths.index(chain[0].settings.gamma or 0.0))
     cells = [cell for chain in chains for cell in chain]
     rows: dict[str, dict[str, str]] = {}

@@ -145,12 +145,12 @@ class Experiment:
                 )
             if not (met := fnmatch.filter(names[column], value)):
                 raise UsageError(f"--only {condition}: {not_one_of(column, names[column], value)}")
-            admitted.setdefault(column, []).extend(met)
-        methods, datasets = ((names | admitted)[column] for column in names)
+            admitted[column] = [*admitted.get(column, []), *met]
+        names |= admitted
         left = [
             trial
             for trial in self.trials
-            if trial.finals.base.method in methods and trial.data.name in datasets
+            if trial.finals.base.method in names["method"] and trial.data.name in names["dataset"]
         ]
         if not left:
             raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")

@@ -87,7 +87,7 @@ class Cell:
     @property
     def label(self) -> str:
         """A short description for progress messages."""
-        asked = requested(self.settings) | settings_columns(self.settings)
+        asked = requested(self.settings)
         words = [PurePath(self.data.name).name, method_label(asked["method"], asked["parameters"]), self.role]
         words += [f"{name}={asked[name]:g}" for name in VARIED if asked[name] is not None]
         words += [f"fold {self.part}"] if self.held_out and self.held_out.folds else []
@@ -112,21 +112,20 @@ def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known)
         chain[-1].run_id: chain  # of which the values of C before it are part
         for trial in trials
         if trial.selection is not None and not known[trial.data].missing
-        for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data])
+        for chain in selection_chains(trial.selection, like_all(experiment, trial, known[trial.data]))
     }
     return list(found.values())
 
 
-def selection_chains(
-    experiment: Experiment, data: DataSpec, chosen_by: Selection, facts: DataInfo
-) -> list[Chain]:
+def selection_chains(selection: Selection, like: Cell) -> list[Chain]:
     """Return the chains of one selection: each candidate on each part, parts outermost.
 
-    Where a run may start at the end of another, runs that differ in C alone are a chain in ascending C; others are
-    chains of one. Chains depend on the selection alone, not on the number of workers or on what else there is.
+    Data, experiment and seed are those of another cell. Where a run may start at the end of another, runs that differ
+    in C alone are a chain in ascending C; others are chains of one. Chains depend on the selection alone, not on the
+    number of workers or on what else there is.
     """
-    rule = chosen_by.held_out
-    points = [replace(point, seed=experiment.seed) for point in chosen_by.candidates.points()]
+    rule, like = selection.held_out, replace(like, role=SELECT, held_out=selection.held_out)
+    points = [replace(point, seed=like.settings.seed) for point in selection.candidates.points()]
     points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
     groups = [(part, some) for part in range(rule.parts) for some in alike]
@@ -134,40 +133,32 @@ def selection_chains(
     if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
         part, last = groups.pop()
         groups += [(part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
-    common = {"role": SELECT, "held_out": rule, **_common(experiment, data, facts)}
-    chains = [[Cell(settings=each, part=part, **common) for each in some] for part, some in groups]
-    if not goes_on(points[0]):
-        return [[cell] for chain in chains for cell in chain]
-    return [
+    is_path = goes_on(points[0])
+    chains = [
         [
-            replace(cell, predecessors=tuple(each.settings.C or 0.0 for each in chain[:place]))
-            for place, cell in enumerate(chain)
+            replace(like, settings=each, part=part, predecessors=penalties[:place] if is_path else None)
+            for place, each in enumerate(some)
         ]
-        for chain in chains
+        for part, some in groups
+        for penalties in [tuple(each.C or 0.0 for each in some)]
     ]
+    return chains if is_path else [[cell] for chain in chains for cell in chain]
 
 
-def final_cells(
-    experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
-) -> list[Cell]:
+def final_cells(trial: Trial, like: Cell, chosen: Mapping[str, float] | None = None) -> list[Cell]:
     """Return the reported runs of a trial, with the selected parameters; each starts cold."""
-    common, selected = _common(experiment, trial.data, facts), dict[str, Any](chosen or {})
+    selected, seed = dict[str, Any](chosen or {}), like.settings.seed
     return [
-        Cell(
-            role=FINAL,
-            settings=replace(point, seed=experiment.seed + repetition, **selected),
-            repetition=repetition,
-            **common,
-        )
+        replace(like, settings=replace(point, seed=seed + repetition, **selected), repetition=repetition)
         for repetition in range(trial.repetitions)
         for point in trial.finals.points()
     ]
 
 
-def _common(experiment: Experiment, data: DataSpec, facts: DataInfo) -> dict[str, Any]:
-    """Return what the cells of an experiment on a data set have alike."""
-    known = {"fingerprint": facts.fingerprint, "dataset": facts.name}
-    return {"experiment": experiment.name, "profile": experiment.profile, "data": data, **known}
+def like_all(experiment: Experiment, trial: Trial, facts: DataInfo) -> Cell:
+    """Return a cell with what all cells of a trial have alike."""
+    settings, of_experiment = Settings(seed=experiment.seed), (experiment.name, experiment.profile)
+    return Cell(*of_experiment, FINAL, trial.data, facts.fingerprint, settings, facts.name)
 
 
 def goes_on(settings: Settings) -> bool:
@@ -200,13 +191,13 @@ class Finals(NamedTuple):
 
 def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Finals:
     """Return the reported runs of a trial, with the parameters that the rows of its search select."""
+    like = like_all(experiment, trial, facts)
     if facts.missing or trial.selection is None:
-        return Finals(final_cells(experiment, trial, facts), None, facts.missing)
-    chains = selection_chains(experiment, trial.data, trial.selection, facts)
-    cells = [cell for chain in chains for cell in chain]
+        return Finals(final_cells(trial, like), None, facts.missing)
+    cells = [cell for chain in selection_chains(trial.selection, like) for cell in chain]
     is_open = not facts.rows or not all(is_done(rows.get(cell.run_id)) for cell in cells)
     choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan)
-    return Finals(final_cells(experiment, trial, facts, choice.values), choice, choice.why_not, is_open)
+    return Finals(final_cells(trial, like, choice.values), choice, choice.why_not, is_open)
 
 
 def is_done(row: Mapping[str, str] | None) -> bool:

@@ -9,18 +9,23 @@ import numpy as np
 from fwsvm._mapped import RowMatrix
 from fwsvm.errors import SettingError
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.record import UNMEASURED, unmeasured
+from fwsvm.experiments.record import noted
 from fwsvm.experiments.validation import masks, refuse_lost_class
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.resolve import Resolved
 
 FOLDS = 5
 
 
-def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], settings: Settings) -> None:
+def refuse_probability(
+    name: str,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    settings: Settings,
+    weights: np.ndarray | None = None,
+) -> None:
     """Refuse machines that have no probabilities.
 
     ``name`` is the data set's, empty for arrays; ``codes`` (m,) are the rows' class numbers, places in ``classes``.
@@ -37,38 +42,9 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
             f"probability=True is for kernel methods, and {settings.method} is linear; take another method with "
             'kernel="linear"'
         )
-    counts = np.bincount(codes, minlength=len(classes))
+    counts = np.bincount(codes if weights is None else codes[weights > 0], minlength=len(classes))
     if np.count_nonzero(counts) > 1:  # of one class alone `fit` says that there is no other
         refuse_lost_class(name, np.where(counts == 0, 1, counts - 1), tuple(classes))
-
-
-def train_model(
-    X: RowMatrix,
-    codes: np.ndarray,
-    classes: Sequence[str],
-    settings: Settings,
-    *,
-    name: str,
-    weights: np.ndarray | None,
-    watch: Watch | None,
-    resolved: Resolved | None,
-) -> Result:
-    """Train as `fwsvm.solvers.fit` does, and give the machine sigmoids.
-
-    Where these cannot be had the message says why: the model is no worse for it. See `refuse_probability` for errors.
-    """
-    used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
-    refuse_probability(name, codes[used], classes, settings)
-    result = fit(X, codes, classes, settings, weights=weights, watch=watch, resolved=resolved)
-    if result.status is Status.INTERRUPTED:
-        return result
-    rows, some = (X, codes), None
-    if weights is not None:
-        rows, some = (X[used], codes[used]), weights[used]
-    try:
-        return with_probabilities(*rows, result, settings, weights=some, watch=watch)
-    except UNMEASURED as error:
-        return unmeasured(result, "Probabilities", error)
 
 
 def with_probabilities(
@@ -89,14 +65,19 @@ def with_probabilities(
     Parameters
     ----------
     X : ndarray or csr_array, shape (m, n)
-        As ``result`` was trained on them: scaled, and none of them without weight.
+        As ``result`` was trained on them: scaled.
     codes : ndarray of int, shape (m,)
         Class numbers.
     weights : ndarray, shape (m,), optional
-        As of `fwsvm.solvers.fit`.
+        As of `fwsvm.solvers.fit`; rows without weight are left out.
     watch : callable
         Receives the progress of each fold.
     """
+    if result.status is Status.INTERRUPTED:
+        return result
+    if weights is not None:
+        used = weights > 0
+        X, codes, weights = X[used], codes[used], weights[used]
     machine = result.model
     assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_probability` lets pass)
     if (width := result.settings["gamma"]) is not None:
@@ -120,7 +101,8 @@ def with_probabilities(
                 of_pair = (codes == i) | (codes == j)
                 sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i)
     except KeyboardInterrupt:
-        message = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
-        return replace(result, status=Status.INTERRUPTED, message=message)
-    note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
-    return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)
+        said = "Interrupted in a fold; the model is complete, without probabilities."
+        return replace(noted(result, said), status=Status.INTERRUPTED)
+    if otherwise:
+        result = noted(result, f"Of the {FOLDS} folds for probabilities {otherwise} ended in another way.")
+    return replace(result, model=replace(machine, sigmoids=sigmoids))

@@ -30,7 +30,6 @@ UNMEASURED = (FwsvmError, MemoryError)
 
 #: Fields of a result that are columns.
 OF_RESULT = [field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags"]
-REQUESTED = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
 
 
 @functools.cache
@@ -114,7 +113,7 @@ def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flag
 
 def requested(settings: Settings) -> Row:
     """Return the requested settings, for the row of a run without result."""
-    return {name: getattr(settings, name) for name in REQUESTED} | {"lambda": settings.lambda_}
+    return known_columns(vars(settings)) | {"lambda": settings.lambda_} | settings_columns(settings)
 
 
 def settings_columns(settings: Settings) -> Row:

@@ -22,7 +22,7 @@ from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.experiments import record, samples
 from fwsvm.experiments.experiment import DataSpec, Resources
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
-from fwsvm.experiments.probability import train_model
+from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.experiments.record import UNMEASURED, Row, noted, unmeasured
 from fwsvm.experiments.validation import divided, validation_mask
 from fwsvm.phases import Phase, enter, listening
@@ -89,18 +89,22 @@ class LocalRows:
             "flags": FIRST_USE if data.first_use else None,
         }
         self.identity = data.fingerprint  # of the data, in run ids
-        self.counts = np.bincount(self.codes)  # training rows of each class, shape (K,)
         self.lacking = data.lacking if data.test is None else ""  # why there are no test rows
         self.notices = data.notices
         self.test_count = 0 if data.test is None else data.test.rows
 
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None = None) -> Result:
         """Return the result of training."""
-        train = self.data.train
-        train_by = partial(train_model, name=self.data.name) if self.probability else fit
-        result = train_by(
-            train.X, self.codes, self.classes, settings, weights=self.weights, watch=watch, resolved=resolved
-        )
+        train, codes = self.data.train, self.codes
+        more: dict[str, Any] = {"weights": self.weights, "watch": watch}
+        if self.probability:
+            refuse_probability(self.data.name, codes, self.classes, settings, self.weights)
+        result = fit(train.X, codes, self.classes, settings, resolved=resolved, **more)
+        if self.probability:
+            try:
+                result = with_probabilities(train.X, codes, result, settings, **more)
+            except UNMEASURED as error:
+                result = unmeasured(result, "Probabilities", error)
         zero_based = None if is_given(settings.kernel) else train.zero_based
         return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
 
@@ -163,7 +167,9 @@ def run_one(
         cell = replace(cell, fingerprint=known["data_sha256"])
     of_search = cell.experiment and cell.role == SELECT
     ((result, more),) = measured(rows, [result], *([] if of_search else ["training"]), "test")
-    if "train_accuracy" in more and (note := accuracy_warning(more["train_accuracy"], rows.counts.tolist())):
+    if "train_accuracy" in more and (
+        note := accuracy_warning(more["train_accuracy"], np.bincount(rows.codes).tolist())
+    ):
         result = noted(result, note, BELOW_MAJORITY)
     return result, _row_of(rows, cell, result, known | more)
 

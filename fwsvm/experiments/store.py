@@ -8,9 +8,9 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import yaml
 from pandas import DataFrame
@@ -31,62 +31,63 @@ TextRow = Mapping[str, str]
 VERSIONS = ("fwsvm", "numpy", "numba")
 
 
+@contextlib.contextmanager
+def open_results(folder: Path, lenders: Sequence[Path] = ()) -> "Iterator[ResultsStore]":
+    """Lock a results folder, read its rows, truncate incomplete last lines, and yield its store.
+
+    Raises
+    ------
+    ResultsError
+        Another process writes there, or what is there are not results of this version.
+    """
+    refuse_reference(folder)
+    runs, notices, streams = folder / "runs.csv", list[str](), dict[str, IO[bytes]]()
+    with contextlib.ExitStack() as opened:
+        with _writing(folder):
+            (folder / "traces").mkdir(parents=True, exist_ok=True)
+            try:
+                opened.enter_context(exclusive(runs, wait=False))
+            except BlockingIOError:
+                raise ResultsError(
+                    f"{folder}: another fwsvm writes here; wait for it, or give another folder with --out"
+                ) from None
+        table, rows = _read(runs, notices)
+        notices += _of_other_versions(rows.values())
+        lent = add_lent(rows, lenders, notices)
+        if table.header != tuple(COLUMNS):
+            with replacing(runs) as text:
+                text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
+        for path in (runs, folder / "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
+            with _writing(path):
+                stream = opened.enter_context(path.open("ab+", buffering=0))
+                stream.seek(0)
+                stream.truncate(stream.read().rfind(b"\n") + 1)
+                streams[path.name] = stream
+        yield ResultsStore(folder, rows, lent, notices, streams)
+
+
+@dataclass
 class ResultsStore:
-    """An open results folder; use it as a context manager.
+    """An open results folder, see `open_results`.
 
     Attributes
     ----------
     folder : Path
-    lenders : sequence of Path
-        Other folders, whose finished runs need not be repeated.
     rows : dict of run id to row, fields as text
-        The latest finished row of each run, else its latest row; with those of the lenders.
+        The latest finished row of each run, else its latest row; with those of the lenders, folders whose finished runs
+        need not be repeated.
     lent : dict of run id to Path
         The folders of the rows that are not in this one yet.
     notices : list of str
         Messages from opening the folder.
+    streams : dict of open files by name
     """
 
-    def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
-        self.folder, self.lenders = folder, lenders
-        self.runs = folder / "runs.csv"
-        self.rows: dict[str, TextRow] = {}
-        self.lent: dict[str, Path] = {}
-        self.notices: list[str] = []
-        self._streams: dict[str, IO[bytes]] = {}
-
-    def __enter__(self) -> Self:
-        """Lock the folder, read its rows and truncate an incomplete last line."""
-        refuse_reference(self.folder)
-        with _writing(self.folder):
-            (self.folder / "traces").mkdir(parents=True, exist_ok=True)
-        with contextlib.ExitStack() as opened:
-            try:
-                opened.enter_context(exclusive(self.runs, wait=False))
-            except BlockingIOError:
-                raise ResultsError(
-                    f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"
-                ) from None
-            table, self.rows = _read(self.runs, self.notices)
-            self.notices += _of_other_versions(self.rows.values())
-            self.lent = add_lent(self.rows, self.lenders, self.notices)
-            if table.header != tuple(COLUMNS):
-                with replacing(self.runs) as text:
-                    text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
-            for name in ("runs.csv", "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
-                with _writing(self.folder / name):
-                    stream = opened.enter_context((self.folder / name).open("ab+", buffering=0))
-                    stream.seek(0)
-                    stream.truncate(stream.read().rfind(b"\n") + 1)
-                    self._streams[name] = stream
-            self._open = opened.pop_all()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Unlock the folder."""
-        self._open.close()
+    folder: Path
+    rows: dict[str, TextRow]
+    lent: dict[str, Path]
+    notices: list[str]
+    streams: Mapping[str, IO[bytes]]
 
     def done(self, run_id: str) -> bool:
         """Whether a run is finished and need not be repeated."""
@@ -131,7 +132,7 @@ class ResultsStore:
 
     def _write(self, name: str, line: str) -> None:
         """Append one line, a row with fsync; on failure truncate the file to its previous length."""
-        stream, left = self._streams[name], line.encode()
+        stream, left = self.streams[name], line.encode()
         whole = stream.seek(0, os.SEEK_END)
         with _writing(self.folder / name):
             try:

@@ -52,41 +52,34 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
         The file cannot be read, is no YAML, or has more than `MAX_BYTES`; file, line and reason are named.
     """
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as wrong:
-        raise error(f"{path}: cannot be read: {getattr(wrong, 'strerror', None) or wrong}") from wrong
-    if len(content) > MAX_BYTES:
-        raise error(f"{path}: cannot be read: more than {MAX_BYTES >> 20} MiB")
-    return parse_yaml(content, str(path), error)
-
-
-def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) -> Any:
-    """Return the document of a text in UTF-8; ``name`` is that of the file in messages. Else like `read_yaml`."""
-    try:
+        content = path.read_bytes()
+        if len(content) > MAX_BYTES:
+            raise error(f"{path}: cannot be read: more than {MAX_BYTES >> 20} MiB")
         return yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - it is the safe loader
     except UnicodeDecodeError as wrong:
         line = content.count(b"\n", 0, wrong.start) + 1
-        raise error(f"{name}:{line}: not text in UTF-8") from None
+        raise error(f"{path}:{line}: not text in UTF-8") from None
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
-        raise error(f"{name}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}") from None
+        if mark and b"\t" in content.splitlines()[mark.line]:
+            said += "; indent with spaces, not with tabs"
+        raise error(f"{path}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}") from None
+    except OSError as wrong:
+        raise error(f"{path}: cannot be read: {wrong.strerror or wrong}") from wrong
     except (RecursionError, ValueError) as wrong:  # nested too deeply, or a scalar that is not of its type
-        raise error(f"{name}: not YAML: {wrong}") from None
+        raise error(f"{path}: not YAML: {wrong}") from None
 
 
 def line_of_value(path: Path, key: str, value: Any) -> int | None:
-    """Return the line where a key has a value, or where a list has it as an item; None where there is none."""
-    loader = _Loader(path.read_text("utf-8-sig"))
-    pending = [loader.get_single_node()]
-    for node in pending:
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        items = node.value if isinstance(node, yaml.SequenceNode) else []
-        marked = [(name, held) for name, held in pairs if name.value == str(key)]
-        marked += [(item, item) for item in items if isinstance(value, str | dict)]
-        for start, held in marked:
-            if loader.construct_object(held, deep=True) == value:
-                return int(start.start_mark.line) + 1
-        pending += [held for _, held in pairs] + items
+    """Return the first line where a key has a value, else where the value stands, else the key; None without any."""
+    lines = [line.partition("#")[0] for line in path.read_text("utf-8-sig").splitlines()]
+    word, name = (
+        rf"(?<![\w.-]){re.escape(str(value))}(?![\w.-])",
+        rf"(?<![\w.-]){re.escape(str(key))}['\"]?\s*:",
+    )
+    for pattern in (f"{name}.*{word}", word, name):
+        for number, line in enumerate(lines, 1):
+            if re.search(pattern, line):
+                return number
     return None

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from fwsvm.analysis import results
 from fwsvm.cli import main
-from fwsvm.experiments.store import ResultsStore
+from fwsvm.experiments.store import open_results
 
 QUICK = """\
 name: quick
@@ -286,7 +286,7 @@ def test_mistakes_are_one_line(tmp_path, text, options, code, said):
 
 
 def test_a_folder_in_use_is_refused_before_data_is_loaded(tmp_path):
-    with ResultsStore(tmp_path / "out"):
+    with open_results(tmp_path / "out"):
         code, _, err = here(tmp_path, QUICK)
     assert (code, "another fwsvm writes here" in err, "wdbc: " in err) == (2, True, False)
 

@@ -66,7 +66,7 @@ def test_shipped_experiments_have_the_cells_that_they_always_had(path: Path) -> 
             for trial in trials:
                 varied = {} if trial.selection is None else trial.selection.candidates.varied
                 chosen = {name: values[0] for name, values in varied.items()}
-                chains.append(plan.final_cells(found, trial, known[data], chosen))
+                chains.append(plan.final_cells(trial, plan.like_all(found, trial, known[data]), chosen))
         identities = [cell.run_id for chain in chains for cell in chain]
         digest = hashlib.sha256(" ".join(identities).encode()).hexdigest()[:16]
         assert PLANS[f"{path.stem} {profile}"] == [len(identities), digest]
@@ -118,7 +118,10 @@ def test_reported_runs_are_open_until_their_search_is_done_and_then_have_its_par
 def test_settings_with_several_values_make_all_combinations(tmp_path: Path) -> None:
     found = of(tmp_path, "methods: [fw, liblinear]\nC: [1, 2]\ngamma: [0.1, 1]")
     points = [
-        [(cell.settings.C, cell.settings.gamma) for cell in plan.final_cells(found, trial, FACTS)]
+        [
+            (cell.settings.C, cell.settings.gamma)
+            for cell in plan.final_cells(trial, plan.like_all(found, trial, FACTS))
+        ]
         for trial in found.trials
     ]
     assert sorted(points[0]) == [(1, 0.1), (1, 1), (2, 0.1), (2, 1)]

@@ -5,15 +5,14 @@ from collections.abc import Mapping
 import pytest
 
 from fwsvm.experiments import plan
-from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.validation import choose
 from fwsvm.solvers import Settings
 from fwsvm.status import NOT_FINITE_FLAG
 
-FACTS = DataInfo(fingerprint="d" * 64, rows=100)
-EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
+ROWS = 100
+LIKE = Cell("trial", "", "final", DataSpec("x"), "d" * 64, Settings())
 SEARCH = Selection(
     ValidationRule(folds=2),
     Sweep(Settings(method="cvm", parameters={}), {"sigma2": (1.0, 2.0, 4.0), "C": (1.0, 2.0, 4.0)}),
@@ -24,7 +23,7 @@ def rows(
     accuracy: Mapping[tuple[float, float], float], **odd: str
 ) -> tuple[list[Cell], dict[str, dict[str, str]]]:
     """Return the cells of the search and their rows; ``accuracy`` by (sigma2, C), 0.5 elsewhere."""
-    cells = [c for chain in plan.selection_chains(EXPERIMENT, DataSpec("x"), SEARCH, FACTS) for c in chain]
+    cells = [c for chain in plan.selection_chains(SEARCH, LIKE) for c in chain]
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
@@ -44,7 +43,7 @@ def rows(
 def test_the_best_accuracy_wins_then_the_smallest_penalty_then_the_largest_width(
     accuracy: Mapping[tuple[float, float], float], best: tuple[float, float], on_edge: tuple[str, ...]
 ) -> None:
-    choice = choose(SEARCH, *rows(accuracy), FACTS.rows)
+    choice = choose(SEARCH, *rows(accuracy), ROWS)
     assert (choice.values, choice.on_edge) == (dict(zip(("sigma2", "C"), best, strict=True)), on_edge)
     assert choice.accuracy == pytest.approx(0.9)
 
@@ -53,18 +52,17 @@ def test_a_candidate_that_failed_once_is_out() -> None:
     cells, found = rows({(2.0, 2.0): 0.9, (1.0, 2.0): 0.8})
     bad = next(c for c in cells if (c.settings.sigma2, c.settings.C, c.part) == (2.0, 2.0, 1))
     found[bad.run_id] |= {"status": "error", "message": "no"}
-    assert choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
+    assert choose(SEARCH, cells, found, ROWS).values == {"sigma2": 1.0, "C": 2.0}
 
 
 def test_a_search_that_failed_altogether_says_why() -> None:
     cells, found = rows({}, status="error", message="the disk is on fire")
-    choice = choose(SEARCH, cells, found, FACTS.rows)
+    choice = choose(SEARCH, cells, found, ROWS)
     assert (choice.values, choice.why_not) == ({}, "no candidate could be judged: the disk is on fire")
 
 
 def test_parts_of_unequal_size_count_by_their_rows() -> None:
-    facts = DataInfo(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
-    cells = [c for chain in plan.selection_chains(EXPERIMENT, DataSpec("x"), SEARCH, facts) for c in chain]
+    cells = [c for chain in plan.selection_chains(SEARCH, LIKE) for c in chain]
     right = {(1.0, 1.0): (2 / 3, 2 / 2), (2.0, 2.0): (3 / 3, 1 / 2)}  # 4 of 5 either way
     found = {}
     for cell in cells:
@@ -74,7 +72,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
             "flags": "",
             "test_accuracy": repr(pair[cell.part or 0]),
         }
-    choice = choose(SEARCH, cells, found, facts.rows)
+    choice = choose(SEARCH, cells, found, 5)  # parts of 3 and 2 rows
     assert choice.values == {"sigma2": 1.0, "C": 1.0}
     assert choice.accuracy == pytest.approx(0.8)
 
@@ -92,4 +90,4 @@ def test_what_is_no_finite_number_is_never_the_best(spoiled: dict[str, str]) -> 
     for cell in cells:
         if (cell.settings.sigma2, cell.settings.C) == (2.0, 2.0):
             found[cell.run_id] |= spoiled
-    assert choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
+    assert choose(SEARCH, cells, found, ROWS).values == {"sigma2": 1.0, "C": 2.0}

@@ -10,7 +10,7 @@ import pytest
 
 from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
-from fwsvm.experiments.store import ResultsStore, read_rows
+from fwsvm.experiments.store import open_results, read_rows
 from fwsvm.results import writing
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.solvers.result import TracePoint
@@ -21,7 +21,7 @@ def row(run_id: str, status: str = "converged", **more: object) -> record.Row:
 
 
 def written(folder: Path, *rows: record.Row) -> Path:
-    with ResultsStore(folder) as store:
+    with open_results(folder) as store:
         for one in rows:
             store.add(one)
     return folder / "runs.csv"
@@ -43,7 +43,7 @@ def test_a_file_cut_anywhere_goes_on_from_its_last_whole_row(tmp_path: Path, cut
     whole = path.read_bytes()
     left = whole[: round(cut * len(whole))]
     path.write_bytes(left)
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         assert list(store.rows) == list("abc")[: max(0, left.count(b"\n") - 1)]
         assert bool(store.notices) == (left != b"" and not left.endswith(b"\n"))
         for name in "abc":
@@ -54,12 +54,12 @@ def test_a_file_cut_anywhere_goes_on_from_its_last_whole_row(tmp_path: Path, cut
 
 @pytest.mark.parametrize("events", [0, 2])
 def test_a_log_goes_on_after_its_last_whole_event(tmp_path: Path, events: int) -> None:
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         for number in range(events):
             store.log("before", number=number)
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"time": "2026')
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         store.log("after")
     found = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert found == ["before"] * events + ["after"]
@@ -81,7 +81,7 @@ def test_a_folder_of_an_older_schema_goes_on_and_keeps_its_rows(tmp_path: Path) 
     header, *rows = older(path, "schema", "blas")
     with path.open("a") as file:
         file.write("half of")
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         assert (store.done("a"), store.done("b"), len(store.notices)) == (True, False, 1)
         assert (store.rows["a"]["schema"], store.rows["a"]["blas"]) == ("", "")
         store.add(row("b"))
@@ -96,12 +96,12 @@ def test_a_finished_row_is_not_replaced_by_an_unfinished_one(tmp_path: Path) -> 
     path = written(tmp_path, row("a", "error"), row("a", C=1.0), row("a", "interrupted"), row("b", "missing"))
     rows = read_rows(path, [])
     assert (rows["a"]["status"], rows["a"]["C"], rows["b"]["status"]) == ("converged", "1.0", "missing")
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         assert (store.done("a"), store.done("b"), store.done("c")) == (True, False, False)
 
 
 def _hold(folder: str, ready: object, release: object) -> None:
-    with ResultsStore(Path(folder)):
+    with open_results(Path(folder)):
         ready.set()
         release.wait(30)
 
@@ -113,26 +113,26 @@ def test_two_writers_do_not_share_a_folder(tmp_path: Path) -> None:
     other.start()
     try:
         assert ready.wait(60)
-        with pytest.raises(ResultsError, match="another fwsvm writes here"), ResultsStore(tmp_path):
+        with pytest.raises(ResultsError, match="another fwsvm writes here"), open_results(tmp_path):
             pass
     finally:
         release.set()
         other.join()
-    with ResultsStore(tmp_path):
+    with open_results(tmp_path):
         pass
 
 
 def test_committed_results_are_never_written_to(tmp_path: Path) -> None:
     with (
         pytest.raises(ResultsError, match="committed results"),
-        ResultsStore(tmp_path / "results/reference/web"),
+        open_results(tmp_path / "results/reference/web"),
     ):
         pass
     assert not (tmp_path / "results").exists()
 
 
 def test_a_trace_has_its_columns(tmp_path: Path) -> None:
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         store.add(row("a"), [TracePoint(0.5, 3, 1.25, float("nan"), 2)])
     lines = (tmp_path / "traces" / "a.csv").read_text().splitlines()
     assert lines == ["seconds,iteration,objective,gap,support_vectors", "0.5,3,1.25,,2"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from fwsvm.analysis import figures
 from fwsvm.analysis.figures import Drawing
 from fwsvm.cli import main
-from fwsvm.experiments.store import ResultsStore
+from fwsvm.experiments.store import open_results
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.schemas import updated
 
@@ -100,7 +100,7 @@ def test_a_committed_folder_is_merged_and_continued_without_losing_a_field(
     assert code == 0, said
     shutil.copy(folder / "runs.csv", tmp_path / "runs.csv")
     before = rows(tmp_path)
-    with ResultsStore(tmp_path) as store:
+    with open_results(tmp_path) as store:
         assert set(store.rows) == {row["run_id"] for row in before}
     after = rows(tmp_path)
     assert list(after[0]) == list(COLUMNS)
