@@ -167,7 +167,7 @@ def _executor(workers: int, scheduler: str | None, resources: "Resources") -> "E
     from fwsvm.experiments.run import Inline
 
     if scheduler is not None:
-        from fwsvm.experiments.cluster_executor import ClusterExecutor
+        from fwsvm.experiments.executors import ClusterExecutor
 
         return ClusterExecutor(scheduler, resources)
     if workers > 1:

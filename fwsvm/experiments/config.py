@@ -28,8 +28,7 @@ from fwsvm.experiments.config_files import (
     read_config_file,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, Trial, ValidationRule
-from fwsvm.experiments.plan import goes_on
-from fwsvm.experiments.validation import SEARCH_TOLERANCE
+from fwsvm.experiments.plan import SEARCH_TOLERANCE, goes_on
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.resolve import resolve, stop_of

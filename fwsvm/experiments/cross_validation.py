@@ -15,10 +15,10 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import DataSpec, Resources, Selection, Sweep, ValidationRule
-from fwsvm.experiments.plan import SELECT, Cell, selection_chains
+from fwsvm.experiments.plan import SEARCH_TOLERANCE, SELECT, Cell, Choice, choose, selection_chains
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
-from fwsvm.experiments.validation import SEARCH_TOLERANCE, Choice, choose, masks, refuse_few_rows
+from fwsvm.experiments.samples import masks, refuse_few_rows
 from fwsvm.phases import Phase
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Result, Settings, Status

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,17 +14,19 @@ from typing import Any, NamedTuple
 from fwsvm.errors import counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
-from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.validation import Choice, choose
+from fwsvm.experiments.samples import DataInfo, validation_count
 from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
-from fwsvm.status import Status
+from fwsvm.status import Status, is_finite
 
 SELECT, FINAL = "select", "final"
 VARIED = ("C", "lambda", "gamma", "sigma2", "tolerance")  # of what a label tells of
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
+#: Relative gap of the runs of a search by exact kernel methods: it chooses values as good as 1e-3 does in less time
+#: (`benchmarks/folds.py`).
+SEARCH_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,75 @@ def goes_on(settings: Settings) -> bool:
     Sampled search proves nothing: one that starts near the end of another may stop there, after a single sample.
     """
     return FAMILIES[method(settings.method).family].goes_on and search_of(settings) == "full"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The selected parameters.
+
+    Attributes
+    ----------
+    values : mapping of settings' fields to numbers
+        The selected C, sigma2 or gamma; empty if no candidate has an accuracy.
+    accuracy : float
+        Validation accuracy of the selected candidate, 0 to 1.
+    on_edge : tuple of str
+        The parameters whose selected value is the smallest or largest candidate.
+    tried : int
+        How many candidates were judged.
+    why_not : str
+        Why none was selected, or empty.
+    """
+
+    values: Mapping[str, float]
+    accuracy: float
+    on_edge: tuple[str, ...] = ()
+    tried: int = 0
+    why_not: str = ""
+
+
+def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training_rows: int) -> Choice:
+    """Return the best candidate of a selection, whose cells are given.
+
+    That is the one of highest validation accuracy among those with finite numbers; ties go to the smallest C, then to
+    the largest sigma^2. The accuracy is over the rows of all parts together.
+
+    ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
+    """
+    names, rule = tuple(selection.candidates.varied), selection.held_out
+    sizes = [validation_count(training_rows, rule, part) for part in range(rule.parts)]
+    right: Counter[tuple[float, ...]] = Counter()
+    failed: dict[tuple[float, ...], str] = {}
+    for cell in cells:
+        point = tuple(getattr(cell.settings, name) for name in names)
+        row = rows.get(cell.run_id, {"status": "missing", "message": "not run"})
+        if (accuracy := _accuracy(row)) is not None:
+            right[point] += round(accuracy * sizes[cell.part or 0])
+        else:
+            done = Status(row["status"]).done  # its message speaks of something else
+            failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
+    judged = right.keys() - failed.keys()
+    if not judged:
+        return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")
+
+    def rank(point: tuple[float, ...]) -> tuple[float, ...]:
+        values = dict(zip(names, point, strict=True))
+        return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
+
+    best = min(judged, key=rank)
+    tried = zip(names, best, zip(*judged, strict=True), strict=True)
+    on_edge = tuple(
+        name for name, value, some in tried if min(some) < max(some) and value in {min(some), max(some)}
+    )
+    return Choice(dict(zip(names, best, strict=True)), right[best] / sum(sizes), on_edge, len(judged))
+
+
+def _accuracy(row: Mapping[str, str]) -> float | None:
+    """Return the validation accuracy of a finished run with finite numbers, else None."""
+    if not Status(row["status"]).done:
+        return None
+    accuracy, objective = (float(row.get(name) or "nan") for name in ("test_accuracy", "objective"))
+    return accuracy if 0.0 <= accuracy <= 1.0 and is_finite(objective, row["flags"]) else None
 
 
 class Finals(NamedTuple):

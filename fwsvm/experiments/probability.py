@@ -10,7 +10,7 @@ from fwsvm._mapped import RowMatrix
 from fwsvm.errors import SettingError
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.record import noted
-from fwsvm.experiments.validation import masks, refuse_lost_class
+from fwsvm.experiments.samples import masks, refuse_lost_class
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method

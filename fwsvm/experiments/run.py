@@ -24,7 +24,7 @@ from fwsvm.experiments.experiment import DataSpec, Resources
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.experiments.record import UNMEASURED, Row, noted, unmeasured
-from fwsvm.experiments.validation import divided, validation_mask
+from fwsvm.experiments.samples import divided, validation_mask
 from fwsvm.phases import Phase, enter, listening
 from fwsvm.problems.machines import KernelModel, fitted
 from fwsvm.problems.precomputed import is_given

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fwsvm import exit_codes
 from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import Experiment, Selection
-from fwsvm.experiments.plan import Cell, Chain, Known
+from fwsvm.experiments.plan import Cell, Chain, Choice, Known
 from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.store import ResultsStore
-from fwsvm.experiments.validation import Choice
 from fwsvm.files.lock import held_back
 from fwsvm.solvers import Status
 from fwsvm.solvers.resolve import stop_of
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.cluster_executor import ClusterExecutor
-    from fwsvm.experiments.executors import Workers
+    from fwsvm.experiments.executors import ClusterExecutor, Workers
     from fwsvm.experiments.run import Inline
 
     Executor: TypeAlias = Inline | Workers | ClusterExecutor

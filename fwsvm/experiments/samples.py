@@ -1,12 +1,13 @@
-"""The rows of an experiment: loaded by name, subsampled, split for validation.
+"""The rows of an experiment: loaded by name, subsampled, and parts of them held out in turn.
 
-Samples and folds are stratified and depend on the labels and the seed alone, so they are the same for every method,
-setting, worker and machine.
+A part serves the parameter search of an experiment (`fwsvm.experiments.run`), cross-validation (``fwsvm cv``), the
+choice of C and width (``fwsvm easy``), and the sigmoids of probabilities. Samples and parts are stratified and depend
+on the labels and the seed alone, so they are the same for every method, setting, worker and machine.
 """
 
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +18,9 @@ from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import holdout, subsample
+from fwsvm.data.splits import evenly_spaced, fold, holdout, subsample, take
 from fwsvm.errors import DataError, shortened
-from fwsvm.experiments.experiment import DataSpec
-from fwsvm.experiments.validation import divided
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
 
 @dataclass(frozen=True)
@@ -98,3 +98,47 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
     return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
+
+
+def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
+    """Return a boolean mask (m,) of the rows held out for validation.
+
+    With a holdout every class keeps a training row. Folds are not adjusted.
+    """
+    return fold(codes, rule.folds, part, seed) if rule.folds else holdout(codes, rule.holdout or 0.0, seed)
+
+
+def masks(codes: np.ndarray, rule: ValidationRule, seed: int) -> Iterator[np.ndarray]:
+    """Yield the boolean mask (m,) of the rows held out by each part."""
+    return (validation_mask(codes, rule, seed, part) for part in range(rule.parts))
+
+
+def validation_count(m: int, rule: ValidationRule, part: int) -> int:
+    """Return how many of m rows are held out."""
+    if rule.folds:
+        return len(range(part, m, rule.folds))
+    return int(evenly_spaced(m, rule.holdout or 0.0).sum())
+
+
+def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
+    """Raise `DataError` where a part leaves no row of a class to train on; ``counts`` (K,) are those left."""
+    if (lost := lacking(counts, classes)) is not None:
+        said = f"class {shortened(lost, QUOTED)} has too few rows to be in every training part"
+        raise DataError(f"{name or 'the rows'}: {said}; add rows of it or leave it out")
+
+
+def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
+    """Return a data set whose test rows are those held out, a mask (m,) of the training rows.
+
+    Rows that are not scaled yet are scaled by the ranges of those left to train on.
+    """
+    train, test = (take(data.train, np.flatnonzero(which)) for which in (~held_out, held_out))
+    return scaled(replace(data, train=train, test=test))
+
+
+def refuse_few_rows(name: str, codes: np.ndarray, classes: tuple[str, ...], folds: int) -> None:
+    """Raise `DataError` for fewer rows than folds, or a class with too few to be in every training part."""
+    if len(codes) < folds:
+        raise DataError(f"{name}: {len(codes)} rows cannot make {folds} folds")
+    # a class with two rows has one in every training part
+    refuse_lost_class(name, np.bincount(codes, minlength=len(classes)) - 1, classes)

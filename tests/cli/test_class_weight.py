@@ -9,7 +9,7 @@ import pytest
 import fwsvm
 from fwsvm.data.labels import encode
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.validation import validation_mask
+from fwsvm.experiments.samples import validation_mask
 from tests import naive
 from tests.cli.running import run
 
@@ -41,6 +41,14 @@ def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
     same = fwsvm.train(str(file), weights=weights, method="swap-2o", gamma=0.5, tolerance=1e-6)
     assert found["objective"] == pytest.approx(same.objective, rel=1e-12)
     assert found["objective"] != pytest.approx(row_of(str(file), *settings)["objective"], rel=1e-2)
+
+
+def test_a_label_that_no_row_has_is_refused_and_json_says_so(file):
+    done = run("train", "--json", str(file), "--class-weight", "9=2")
+    assert done.exit_code != 0
+    found = json.loads(done.stdout)
+    assert (found["status"], found["method"], found["dataset"]) == ("error", "auto", str(file))
+    assert "9" in found["message"]
 
 
 def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path):

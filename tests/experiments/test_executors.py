@@ -172,7 +172,7 @@ def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
 def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fwsvm.experiments.cluster_executor import ClusterExecutor
+    from fwsvm.experiments.executors import ClusterExecutor
 
     client = tmp_path / "client"  # where the workers are not: they know no such file
     client.mkdir()
@@ -201,7 +201,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
 
 
 def test_ctrl_c_ends_the_runs_of_a_cluster_and_each_has_its_row(cluster: LocalCluster) -> None:
-    from fwsvm.experiments.cluster_executor import ClusterExecutor
+    from fwsvm.experiments.executors import ClusterExecutor
 
     short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: dict[str, Record] = {}
@@ -227,8 +227,8 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
 ) -> None:
     pytest.importorskip("distributed")
     from fwsvm.distributed import cluster as connection
-    from fwsvm.experiments import cluster_executor
-    from fwsvm.experiments.cluster_executor import ClusterExecutor
+    from fwsvm.experiments import executors
+    from fwsvm.experiments.executors import ClusterExecutor
 
     short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
@@ -247,7 +247,7 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
         finally:
             executor.close()
     assert [record.cell.run_id for record in found] == [short.run_id]
-    monkeypatch.setattr(cluster_executor, "PATIENCE", 0.2)
+    monkeypatch.setattr(executors, "PATIENCE", 0.2)
     with started(tmp_path, 1) as there:
         executor = ClusterExecutor(there.address, Resources())
         there.workers[0].kill()

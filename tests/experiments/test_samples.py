@@ -12,7 +12,7 @@ from fwsvm.data.splits import subsample
 from fwsvm.errors import DataError
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
-from fwsvm.experiments.validation import validation_count, validation_mask
+from fwsvm.experiments.samples import validation_count, validation_mask
 
 codes_of = st.lists(st.integers(0, 4), min_size=10, max_size=200).map(np.array)
 

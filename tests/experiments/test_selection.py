@@ -6,8 +6,7 @@ import pytest
 
 from fwsvm.experiments import plan
 from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, ValidationRule
-from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.validation import choose
+from fwsvm.experiments.plan import Cell, choose
 from fwsvm.solvers import Settings
 from fwsvm.status import NOT_FINITE_FLAG
 
