@@ -62,7 +62,7 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
-        if mark and b"\t" in content.splitlines()[mark.line]:
+        if mark and b"\t" in b"".join(content.splitlines()[mark.line : mark.line + 1]):
             said += "; indent with spaces, not with tabs"
         raise error(f"{path}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}") from None
     except OSError as wrong:

@@ -148,6 +148,11 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
         ("C: {from: 1, to: 8, step: ln}", 5, "C.step: there is no 'ln'"),
         ("repetitions: 100000", 5, "repetitions: expected a whole number <= 1000"),
         ("x: [", 6, "not YAML: "),
+        (
+            "limits:\n\tfolds: 3",
+            6,
+            "not YAML: found character that cannot start any token; indent with spaces",
+        ),
         ("C: {from: 8, to: 1, step: log2}", 5, "C from 8 to 1 has no value, or more than 1,000"),
         ("class_weight:\n  1: -2", 5, "class_weight[...]: expected a number > 0.0"),
         ("select: {C: [1]}", 5, "select needs either holdout"),
