@@ -194,9 +194,7 @@ class Workers(Parallel):
         if self.deaths[present.run_id] == MAX_ATTEMPTS:
             code = process.exitcode or 0
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            died = f"its worker process died {MAX_ATTEMPTS} times ({how})"
-            if code == -signal.SIGKILL:
-                died += "; signal 9 often means that memory ran out: use fewer workers"
+            died = f"its worker process died {MAX_ATTEMPTS} times ({how}); often memory has run out: use fewer workers"
             deliver(failure_record(present, died))
         left = [cell for cell in chain if self.deaths[cell.run_id] < MAX_ATTEMPTS]
         return [left] if left else []

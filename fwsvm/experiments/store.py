@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import yaml
-from pandas import DataFrame
 
 from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError, shown
@@ -22,7 +21,7 @@ from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.reading import ResultsTable, keep_latest, no_results, read_runs, records, refuse_reference
+from fwsvm.results.reading import keep_latest, no_results, read_runs, records, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
 from fwsvm.solvers.result import TracePoint
 
@@ -51,12 +50,12 @@ def open_results(folder: Path, lenders: Sequence[Path] = ()) -> "Iterator[Result
                 raise ResultsError(
                     f"{folder}: another fwsvm writes here; wait for it, or give another folder with --out"
                 ) from None
-        table, rows = _read(runs, notices)
-        notices += _of_other_versions(rows.values())
-        lent = add_lent(rows, lenders, notices)
-        if table.header != tuple(COLUMNS):
+        rows = read_rows(runs, notices)
+        if (table := read_runs(runs)).header != tuple(COLUMNS):
             with replacing(runs) as text:
                 text.writelines(map(csv_line, [COLUMNS, *table.frame.to_numpy().tolist()]))
+        notices += _of_other_versions(rows.values())
+        lent = add_lent(rows, lenders, notices)
         for path in (runs, folder / "log.jsonl"):  # a part of a line at its end, left by a kill, is cut off
             with _writing(path):
                 stream = opened.enter_context(path.open("ab+", buffering=0))
@@ -165,14 +164,7 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
     ResultsError
         The file has columns that are not known, or a line that is not a row.
     """
-    return _read(path, notices)[1]
-
-
-def _read(path: Path, notices: list[str]) -> tuple[ResultsTable, dict[str, TextRow]]:
-    rows: dict[str, TextRow] = {}
-    if not path.exists():
-        return ResultsTable(DataFrame(), (), torn=False), rows
-    table = read_runs(path)
+    table, rows = read_runs(path), dict[str, TextRow]()
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
             f"{path}:1: the columns are not this version's ({shown(odd[0])}); give another folder with --out"
@@ -183,14 +175,18 @@ def _read(path: Path, notices: list[str]) -> tuple[ResultsTable, dict[str, TextR
         )
     for row in records(table.frame):
         keep_latest(rows, row)
-    return table, rows
+    return rows
 
 
 def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
     """Return the notice that finished rows are of other versions of the packages that compute, if some are."""
     now = environment()
-    made = [(row, name) for row in rows if is_done(row) for name in VERSIONS]
-    others = {f"{name} {row[name]}" for row, name in made if row[name] not in {"", now[name]}}
+    others = {
+        f"{name} {row[name]}"
+        for row in filter(is_done, rows)
+        for name in VERSIONS
+        if row[name] not in {"", now[name]}
+    }
     return (
         [f"finished runs made by {', '.join(sorted(others))} are kept; --force repeats them"]
         if others

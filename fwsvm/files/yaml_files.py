@@ -17,9 +17,9 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         # a mapping with << also has the keys of others, which stand before it
-        own = [key for key, _ in node.value if key.start_mark.index >= node.start_mark.index]
-        for key in reversed(own):
-            if [each.value for each in own].count(key.value) > 1:
+        own = [key.value for key, _ in node.value if key.start_mark.index >= node.start_mark.index]
+        for key, _ in reversed(node.value):
+            if own.count(key.value) > 1:
                 said = f"the key {key.value!r} stands there twice"
                 raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
         return super().construct_mapping(node, deep)
@@ -39,7 +39,7 @@ def _power(text: str) -> float | str:
     base, exponent = text.split("^")
     try:
         return float(float(base) ** int(exponent))
-    except (ValueError, ArithmeticError):
+    except ArithmeticError:
         return text
 
 

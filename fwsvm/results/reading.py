@@ -39,7 +39,7 @@ class ResultsTable(NamedTuple):
 def read_runs(path: Path) -> ResultsTable:
     """Return the rows of a runs.csv with every column of `COLUMNS`; what an older schema lacks is filled in or empty.
 
-    Columns that are not known follow the known ones.
+    Columns that are not known follow the known ones. A file that does not exist has no rows.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
 
 
 def _read_csv(path: Path) -> ResultsTable:
-    content = path.read_bytes()
+    content = path.read_bytes() if path.exists() else b""
     whole = content.rfind(b"\n") + 1
     torn = whole < len(content)
     if not whole:
