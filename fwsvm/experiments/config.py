@@ -1,5 +1,6 @@
 """From the keys of an experiment file to its trials: each method on each data set, its sweep and its selection."""
 
+import itertools
 import json
 import math
 import os
@@ -27,7 +28,7 @@ from fwsvm.experiments.config_files import (
     picked,
     read_config_file,
 )
-from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, Trial, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.plan import SEARCH_TOLERANCE, goes_on
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers import FAMILIES, METHODS, Settings
@@ -93,7 +94,7 @@ class _Trials:
             for name in asked:
                 self._one_of("methods", name, names, f"methods of {data.name}")
             trials += [self._trial(data, keys, each) for each in self.methods if each["name"] in asked]
-        tried = {key for trial in trials if trial.selection for key in trial.selection.candidates.varied}
+        tried = {key for trial in trials if trial.selection for key in trial.selection.names}
         for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})} - tried:
             said = f"no kernel of these methods has {key}; leave it out of select"
             raise self.file.error(said, key, self.keys["select"][key])
@@ -114,9 +115,9 @@ class _Trials:
         keys = override(inherited, method)
         finals = self._sweep(keys)
         selection = self._selection(keys["select"], inherited, method) if "select" in keys else None
-        for chosen in selection.candidates.varied if selection is not None else ():
+        for chosen in selection.names if selection is not None else ():
             for key in next((group for group in EXCLUSIVE if chosen in group), ()):
-                if SWEPT.get(key) in finals.varied:
+                if key in SWEPT and getattr(finals[0], SWEPT[key]) is not None:
                     what = "" if key == chosen else f"{chosen} "
                     said = f"{key} is given here and {what}chosen by select; leave one of them out"
                     raise self.file.error(said, key, keys[key])
@@ -135,20 +136,20 @@ class _Trials:
             entry = next((other for other in self.methods if other["name"] == entry["name"]), entry)
         keys = override(inherited, picked(entry, OF_TUNER))
         keys = override(override(keys, picked(method, KERNEL_KEYS)), picked(select, SWEPT))
-        sweep = self._sweep(keys)
+        points = self._sweep(keys)
         for key, field in SWEPT.items():
-            if key not in select and len(sweep.varied.get(field, ())) > 1:
+            if key not in select and len({getattr(point, field) for point in points}) > 1:
                 said = f"select needs one {key}; give a single one, or have select choose it"
                 raise self.file.error(said, key, keys[key])
-        first = sweep.first
+        first = points[0]
         exact = FAMILIES[METHODS[first.method].family].multiclass == "one-vs-one" and goes_on(first)
         if first.tolerance is None and exact and stop_of(first)[0] == "relative":
-            first = replace(first, tolerance=SEARCH_TOLERANCE)
-        varied = picked(sweep.varied, [key for key in CHOSEN if key in select])
-        return Selection(ValidationRule(select.get("holdout"), select.get("folds")), Sweep(first, varied))
+            points = [replace(point, tolerance=SEARCH_TOLERANCE) for point in points]
+        names = tuple(key for key in CHOSEN if key in select and getattr(first, key) is not None)
+        return Selection(ValidationRule(select.get("holdout"), select.get("folds")), points, names)
 
-    def _sweep(self, keys: Keys) -> Sweep:
-        """Return the settings of a method, and the values of those that are swept."""
+    def _sweep(self, keys: Keys) -> list[Settings]:
+        """Return the settings of a method, all combinations of the values that are swept."""
         limits, weights = keys.get("limits", {}), keys.get("class_weight")
         found = {"method": keys["name"], **picked(keys, OF_SETTINGS)}
         found |= {"time_limit": limits.get("time_seconds"), "max_iterations": limits.get("iterations")}
@@ -156,22 +157,25 @@ class _Trials:
         try:
             if isinstance(weights, dict):
                 found["class_weight"] = weights_by_label(weights.items())
-            settings = msgspec.convert(found, Settings)
-            family = FAMILIES[METHODS[settings.method].family]
-            kernel = kernel_family(settings.kernel or family.default_kernel)
+            family = FAMILIES[METHODS[keys["name"]].family]
+            kernel = kernel_family(keys.get("kernel") or family.default_kernel)
             # in a grid a width may be about some of the methods only: the others have one run, not one for each width
             for width, known in {"gamma": "gamma" in kernel.parameters, "sigma2": kernel.sigma2}.items():
                 if not known:
                     varied.pop(width, None)
-            sweep = Sweep(settings, varied)
             if kernel.given or family.train is not None:
-                what = kernel.name if kernel.given else settings.method
+                what = kernel.name if kernel.given else keys["name"]
                 raise UsageError(f"experiments have no {what!r}")  # noqa: TRY301
+            values = itertools.product(*varied.values())  # the last-named setting changes fastest
+            points = [
+                msgspec.convert({**found, **dict(zip(varied, each, strict=True))}, Settings)
+                for each in values
+            ]
             # which refuses names and combinations that make no sense; a schedule may begin below a tolerance
-            resolve(replace(sweep.first, first_level=None), np.eye(2))
+            resolve(replace(points[0], first_level=None), np.eye(2))
         except UsageError as error:
             raise self.file.error(str(error)) from None
-        return sweep
+        return points
 
     def _values(self, key: str, values: Any) -> tuple[float, ...]:
         """Return the values of a setting: one, a list of them, or a range."""

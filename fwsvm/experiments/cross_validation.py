@@ -14,7 +14,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import subsample
-from fwsvm.experiments.experiment import DataSpec, Resources, Selection, Sweep, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Resources, Selection, ValidationRule
 from fwsvm.experiments.plan import SEARCH_TOLERANCE, SELECT, Cell, Choice, choose, selection_chains
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
@@ -95,8 +95,9 @@ def choose_width_and_penalty(
     sample = replace(data, train=table, test=None)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
     widths = tuple(middle * factor for factor in WIDTHS)
-    sweep = Sweep(replace(settings, tolerance=SEARCH_TOLERANCE), {"gamma": widths, "C": PENALTIES})
-    selection, spec = Selection(rule, sweep), DataSpec(data.name, seed=settings.seed)
+    base = replace(settings, tolerance=SEARCH_TOLERANCE)
+    candidates = [replace(base, gamma=gamma, C=C) for gamma in widths for C in PENALTIES]
+    selection, spec = Selection(rule, candidates, ("gamma", "C")), DataSpec(data.name, seed=settings.seed)
     like = Cell("easy", "", SELECT, spec, data.fingerprint, settings, data.name)
     chains = selection_chains(selection, like)
     chains.sort(key=lambda chain: widths.index(chain[0].settings.gamma or 0.0))

@@ -1,8 +1,7 @@
 """An experiment: data sets, methods, settings, and how parameters are selected."""
 
 import fnmatch
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,26 +42,6 @@ class Resources:
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """Settings, and the values of the swept ones, by field name of `Settings`."""
-
-    base: Settings
-    varied: Mapping[str, tuple[float, ...]]
-
-    @property
-    def first(self) -> Settings:
-        """The combination of all first values."""
-        return self._at(values[0] for values in self.varied.values())
-
-    def points(self) -> list[Settings]:
-        """Return all combinations, the last-named setting changing fastest."""
-        return [self._at(values) for values in itertools.product(*self.varied.values())]
-
-    def _at(self, values: Iterable[float]) -> Settings:
-        return replace(self.base, **dict(zip(self.varied, values, strict=True)))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
 class ValidationRule:
     """How validation rows are chosen: one stratified ``holdout`` fraction, or each of ``folds`` stratified parts."""
 
@@ -85,10 +64,11 @@ class ValidationRule:
 
 @dataclass(frozen=True)
 class Selection:
-    """Parameters selected by validation: the candidates, all of one method, and the validation rule."""
+    """Parameters selected by validation: the rule, the settings to choose from, and what they differ in."""
 
     held_out: ValidationRule
-    candidates: Sweep
+    candidates: list[Settings]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -96,7 +76,7 @@ class Trial:
     """One method on one data set: its reported runs, and the parameter selection before them, if there is one."""
 
     data: DataSpec
-    finals: Sweep
+    finals: list[Settings]
     repetitions: int
     selection: Selection | None
 
@@ -120,7 +100,7 @@ class Experiment:
     @property
     def methods(self) -> list[str]:
         """The names of the methods, in the order of the file."""
-        return list(dict.fromkeys(trial.finals.base.method for trial in self.trials))
+        return list(dict.fromkeys(trial.finals[0].method for trial in self.trials))
 
     def only(self, conditions: Sequence[str]) -> "Experiment":
         """Return the experiment with the trials that the conditions admit.
@@ -150,7 +130,7 @@ class Experiment:
         left = [
             trial
             for trial in self.trials
-            if trial.finals.base.method in names["method"] and trial.data.name in names["dataset"]
+            if trial.finals[0].method in names["method"] and trial.data.name in names["dataset"]
         ]
         if not left:
             raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")

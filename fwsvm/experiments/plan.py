@@ -128,7 +128,7 @@ def selection_chains(selection: Selection, like: Cell) -> list[Chain]:
     number of workers or on what else there is.
     """
     rule, like = selection.held_out, replace(like, role=SELECT, held_out=selection.held_out)
-    points = [replace(point, seed=like.settings.seed) for point in selection.candidates.points()]
+    points = [replace(point, seed=like.settings.seed) for point in selection.candidates]
     points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
     groups = [(part, some) for part in range(rule.parts) for some in alike]
@@ -154,7 +154,7 @@ def final_cells(trial: Trial, like: Cell, chosen: Mapping[str, float] | None = N
     return [
         replace(like, settings=replace(point, seed=seed + repetition, **selected), repetition=repetition)
         for repetition in range(trial.repetitions)
-        for point in trial.finals.points()
+        for point in trial.finals
     ]
 
 
@@ -205,7 +205,7 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
 
     ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
     """
-    names, rule = tuple(selection.candidates.varied), selection.held_out
+    names, rule = selection.names, selection.held_out
     sizes = [validation_count(training_rows, rule, part) for part in range(rule.parts)]
     right: Counter[tuple[float, ...]] = Counter()
     failed: dict[tuple[float, ...], str] = {}

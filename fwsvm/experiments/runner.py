@@ -141,7 +141,7 @@ class Runner:
 
     def _announce(self, name: str, selection: Selection, chosen: Choice) -> None:
         """Tell what a search chose, once for all methods."""
-        values, tolerance = chosen.values, stop_of(selection.candidates.first)[1]
+        values, tolerance = chosen.values, stop_of(selection.candidates[0])[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
         how = f"{selection.held_out.description}, tolerance {tolerance:g}"
         said = f"{name}: {words} ({chosen.accuracy:.2%} right, {how})"

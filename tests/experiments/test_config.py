@@ -31,9 +31,9 @@ def mistake(tmp_path: Path, text: str, profile: str | None = None) -> str:
 
 def test_every_data_set_meets_every_method_or_those_of_its_entry_in_order(tmp_path: Path) -> None:
     found = load(tmp_path, BASE.replace("wdbc, digits", "wdbc, {name: digits, methods: [swap]}")).trials
-    pairs = [(trial.data.name, trial.finals.base.method) for trial in found]
+    pairs = [(trial.data.name, trial.finals[0].method) for trial in found]
     assert pairs == [("wdbc", "fw"), ("wdbc", "swap"), ("digits", "swap")]
-    assert found[0].finals.points()[0].tolerance == 1e-4
+    assert found[0].finals[0].tolerance == 1e-4
 
 
 def test_the_later_place_wins(tmp_path: Path) -> None:
@@ -46,13 +46,13 @@ methods: [fw, {name: swap, C: 3}]
 profiles: {smoke: {repetitions: 2}}
 """
     found = load(tmp_path, text, "smoke").trials
-    assert [trial.finals.varied["C"] for trial in found] == [(2,), (3,), (1,), (3,)]
+    assert [[point.C for point in trial.finals] for trial in found] == [[2], [3], [1], [3]]
     assert [trial.repetitions for trial in found] == [2, 2, 1, 1]
 
 
 def test_a_width_given_later_replaces_any_given_earlier(tmp_path: Path) -> None:
     text = BASE + "gamma: 0.5\nprofiles: {small: {width_rule: libcvm}}\n"
-    (point,) = load(tmp_path, text, "small").trials[0].finals.points()
+    (point,) = load(tmp_path, text, "small").trials[0].finals
     assert (point.gamma, point.width_rule) == (None, "libcvm")
 
 
@@ -68,8 +68,8 @@ def test_a_width_given_later_replaces_any_given_earlier(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_one_or_a_list_or_a_range(tmp_path: Path, written: str, values: tuple[float, ...]) -> None:
-    found = load(tmp_path, BASE + f"C: {written}\n").trials[0].finals.varied["C"]
-    assert found == pytest.approx(values, rel=1e-15)
+    found = load(tmp_path, BASE + f"C: {written}\n").trials[0].finals
+    assert [point.C for point in found] == pytest.approx(values, rel=1e-15)
 
 
 def test_selection_has_its_own_method_and_settings_and_is_the_same_for_all(tmp_path: Path) -> None:
@@ -79,10 +79,10 @@ def test_selection_has_its_own_method_and_settings_and_is_the_same_for_all(tmp_p
     first, second, *_ = [trial.selection for trial in found.trials]
     assert first is not None
     assert first == second
-    candidate = first.candidates.points()[0]
+    candidate = first.candidates[0]
     assert (candidate.method, candidate.parameters, candidate.tolerance) == ("cvm", {"inner": 1e-3}, 1e-2)
-    assert (len(first.candidates.points()), first.held_out.description) == (4, "5 folds")
-    assert found.trials[0].finals.varied["tolerance"] == (1e-4,)
+    assert (len(first.candidates), first.held_out.description) == (4, "5 folds")
+    assert [point.tolerance for point in found.trials[0].finals] == [1e-4]
     assert load(tmp_path, yaml.safe_dump(dict(found.resolved))).trials == found.trials
 
 
@@ -98,8 +98,8 @@ def test_an_exact_search_stops_sooner_unless_a_tolerance_is_given(tmp_path: Path
     for more, tolerance in changes.items():
         trial = load(tmp_path, (text if "select" not in more else BASE.partition("tol")[0]) + more).trials[0]
         assert trial.selection is not None
-        assert {point.tolerance for point in trial.selection.candidates.points()} == {tolerance}
-        assert trial.finals.first.tolerance == (1e-4 if "1e-4" in more else None)
+        assert {point.tolerance for point in trial.selection.candidates} == {tolerance}
+        assert trial.finals[0].tolerance == (1e-4 if "1e-4" in more else None)
 
 
 def test_selection_takes_the_kernel_of_the_method_it_serves_and_the_lambda_of_its_runs(
@@ -108,8 +108,8 @@ def test_selection_takes_the_kernel_of_the_method_it_serves_and_the_lambda_of_it
     text = BASE.replace("fw, swap", "{name: fw, kernel: linear}, swap")
     text += "lambda: 1e-4\nselect: {holdout: 0.3, sigma2: [1, 4]}\n"
     bases = [trial.selection.candidates for trial in load(tmp_path, text).trials if trial.selection]
-    assert [sweep.base.kernel for sweep in bases[:2]] == ["linear", None]
-    assert {point.lambda_ for point in bases[1].points()} == {1e-4}
+    assert [points[0].kernel for points in bases[:2]] == ["linear", None]
+    assert {point.lambda_ for point in bases[1]} == {1e-4}
 
 
 def test_small_is_the_profile_where_none_is_named(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_file_starts_from_the_one_it_extends_as_that_is_at_the_same_profile(tm
         ("child", "small", 3),
         ("child", "paper", 5),
     ]
-    assert [trial.finals.varied["C"] for trial in (small.trials[0], paper.trials[0])] == [(3,), (1,)]
+    assert [[point.C for point in each.trials[0].finals] for each in (small, paper)] == [[3], [1]]
     assert {trial.data.name for trial in small.trials} == {"letter"}
 
 

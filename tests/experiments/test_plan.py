@@ -64,8 +64,8 @@ def test_shipped_experiments_have_the_cells_that_they_always_had(path: Path) -> 
             trials = [trial for trial in found.trials if trial.data == data]
             chains += plan.search_chains(found, trials, known)
             for trial in trials:
-                varied = {} if trial.selection is None else trial.selection.candidates.varied
-                chosen = {name: values[0] for name, values in varied.items()}
+                of = trial.selection
+                chosen = {} if of is None else {name: getattr(of.candidates[0], name) for name in of.names}
                 chains.append(plan.final_cells(trial, plan.like_all(found, trial, known[data]), chosen))
         identities = [cell.run_id for chain in chains for cell in chain]
         digest = hashlib.sha256(" ".join(identities).encode()).hexdigest()[:16]

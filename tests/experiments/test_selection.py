@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fwsvm.experiments import plan
-from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, ValidationRule
+from fwsvm.experiments.experiment import DataSpec, Selection, ValidationRule
 from fwsvm.experiments.plan import Cell, choose
 from fwsvm.solvers import Settings
 from fwsvm.status import NOT_FINITE_FLAG
@@ -14,7 +14,8 @@ ROWS = 100
 LIKE = Cell("trial", "", "final", DataSpec("x"), "d" * 64, Settings())
 SEARCH = Selection(
     ValidationRule(folds=2),
-    Sweep(Settings(method="cvm", parameters={}), {"sigma2": (1.0, 2.0, 4.0), "C": (1.0, 2.0, 4.0)}),
+    [Settings("cvm", sigma2=sigma2, C=C) for sigma2 in (1.0, 2.0, 4.0) for C in (1.0, 2.0, 4.0)],
+    ("sigma2", "C"),
 )
 
 
