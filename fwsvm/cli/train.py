@@ -76,14 +76,15 @@ def train(
     known = known_columns(vars(settings)) | {"dataset": data, "parameters": None}
     try:
         with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
-            rows, settings, resolved = problem
-            cell = alone(rows, settings)
-            known |= known_columns(resolved.as_columns()) | rows.columns | cell.identity_columns
-            result, row = run_one(rows, cell, display, resolved)
+            cell = alone(problem.rows, problem.settings)
+            known |= (
+                known_columns(problem.resolved.as_columns()) | problem.rows.columns | cell.identity_columns
+            )
+            result, row = run_one(problem.rows, cell, display, problem.resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
-            said = ran_out(error) if isinstance(error, MemoryError) else str(error)
-            click.echo(json.dumps(json_values(record.row(**known, status="error", message=said))))
+            known["message"] = ran_out(error) if isinstance(error, MemoryError) else str(error)
+            click.echo(json.dumps(json_values(record.row(**known, status="error"))))
         raise
     writers: list[Callable[[], None]] = []
     if model is not None:
