@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fwsvm.errors import counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
-from fwsvm.experiments.samples import DataInfo, validation_count
+from fwsvm.experiments.samples import DataInfo
 from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
@@ -205,32 +205,33 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
 
     ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
     """
-    names, rule = selection.names, selection.held_out
-    sizes = [validation_count(training_rows, rule, part) for part in range(rule.parts)]
+    names, judged = selection.names, Counter[tuple[float, ...]]()
     right: Counter[tuple[float, ...]] = Counter()
     failed: dict[tuple[float, ...], str] = {}
     for cell in cells:
         point = tuple(getattr(cell.settings, name) for name in names)
         row = rows.get(cell.run_id, {"status": "missing", "message": "not run"})
         if (accuracy := _accuracy(row)) is not None:
-            right[point] += round(accuracy * sizes[cell.part or 0])
+            held_out = training_rows - int(row["rows"])
+            right[point] += round(accuracy * held_out)
+            judged[point] += held_out
         else:
             done = Status(row["status"]).done  # its message speaks of something else
             failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
-    judged = right.keys() - failed.keys()
-    if not judged:
+    tried = judged.keys() - failed.keys()
+    if not tried:
         return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")
 
     def rank(point: tuple[float, ...]) -> tuple[float, ...]:
         values = dict(zip(names, point, strict=True))
         return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
 
-    best = min(judged, key=rank)
-    tried = zip(names, best, zip(*judged, strict=True), strict=True)
+    best = min(tried, key=rank)
+    values = zip(names, best, zip(*tried, strict=True), strict=True)
     on_edge = tuple(
-        name for name, value, some in tried if min(some) < max(some) and value in {min(some), max(some)}
+        name for name, value, some in values if min(some) < max(some) and value in {min(some), max(some)}
     )
-    return Choice(dict(zip(names, best, strict=True)), right[best] / sum(sizes), on_edge, len(judged))
+    return Choice(dict(zip(names, best, strict=True)), right[best] / judged[best], on_edge, len(tried))
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:

@@ -144,10 +144,9 @@ def changed_parameters(settings: Settings) -> dict[str, Any]:
     found = _differing(chosen.make(settings.parameters)._asdict(), chosen.parameters())
     if "sampled" in FAMILIES[chosen.family].searches:
         protocol = PROTOCOLS[settings.protocol]
-        given = {name: getattr(settings, name) for name in OPTIONS}
-        found |= {
-            name: value for name, value in given.items() if value not in {None, getattr(protocol, name)}
-        }
+        for name in OPTIONS:
+            if (value := getattr(settings, name)) not in {None, getattr(protocol, name)}:
+                found[name] = value
     own = _differing(kernel.own_values(settings.kernel_parameters), kernel.own)
     found |= {f"kernel.{name}": value for name, value in own.items()}
     weights = settings.class_weight

@@ -242,7 +242,7 @@ def _run_cells(
 ) -> Iterator[Record]:
     try:
         watch(cells[0], Phase.LOAD)
-        rows = LocalRows(_data_of(cells[0], resources, dataset))
+        rows = _rows_of(cells[0], resources, dataset)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it becomes rows
         status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
         yield from (failure_record(cell, error, status) for cell in cells)
@@ -305,7 +305,7 @@ def _record_of(cell: Cell, result: Result, row: Row) -> Record:
     return Record(cell, row, result.trace if cell.role == FINAL else ())
 
 
-def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset:
+def _rows_of(cell: Cell, resources: Resources, given: Dataset | None) -> LocalRows:
     """Return the rows to train and to test on: in a search those held out."""
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
@@ -313,10 +313,8 @@ def _data_of(cell: Cell, resources: Resources, given: Dataset | None) -> Dataset
         raise DataError(
             f"{cell.data.name}: the data here ({here}) is not what was planned ({planned}); run the command again"
         )
-    if cell.held_out is None:
-        return data
-    codes = encode(data.train.labels, data.classes)
-    return divided(data, validation_mask(codes, cell.held_out, cell.data.seed, cell.part or 0))
+    rows, rule = LocalRows(data), cell.held_out
+    return rows.without(validation_mask(rows.codes, rule, cell.data.seed, cell.part or 0)) if rule else rows
 
 
 def failure_record(

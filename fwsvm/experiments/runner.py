@@ -96,7 +96,9 @@ class Runner:
                     if asked.refused:
                         status = Status.MISSING if facts.missing else Status.ERROR
                         for cell in asked.cells:
-                            if not self.store.done(cell.run_id):
+                            if self.store.rows.get(cell.run_id, {}).get("message") == asked.refused:
+                                self.statuses[cell.run_id] = status  # the row is there already
+                            elif not self.store.done(cell.run_id):
                                 self._deliver(failure_record(cell, asked.refused, status))
                         continue
                     chains += [[cell] for cell in asked.cells]

@@ -18,7 +18,7 @@ from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import evenly_spaced, fold, holdout, subsample, take
+from fwsvm.data.splits import fold, holdout, subsample, take
 from fwsvm.errors import DataError, shortened
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
@@ -111,13 +111,6 @@ def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: in
 def masks(codes: np.ndarray, rule: ValidationRule, seed: int) -> Iterator[np.ndarray]:
     """Yield the boolean mask (m,) of the rows held out by each part."""
     return (validation_mask(codes, rule, seed, part) for part in range(rule.parts))
-
-
-def validation_count(m: int, rule: ValidationRule, part: int) -> int:
-    """Return how many of m rows are held out."""
-    if rule.folds:
-        return len(range(part, m, rule.folds))
-    return int(evenly_spaced(m, rule.holdout or 0.0).sum())
 
 
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:

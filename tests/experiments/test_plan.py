@@ -104,7 +104,7 @@ def test_reported_runs_are_open_until_their_search_is_done_and_then_have_its_par
     experiment: Experiment,
 ) -> None:
     (data,) = experiment.datasets
-    row = {"status": "converged", "flags": "", "test_accuracy": "0.5"}
+    row = {"status": "converged", "flags": "", "rows": "50", "test_accuracy": "0.5"}
     cells = [cell for chain in searched(experiment) for cell in chain]
     rows = {cell.run_id: row for cell in cells}
     some = dict(list(rows.items())[1:])

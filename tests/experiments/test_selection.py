@@ -27,7 +27,8 @@ def rows(
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
-        found[cell.run_id] = {"status": "converged", "flags": "", "test_accuracy": repr(value), **odd}
+        row = {"status": "converged", "flags": "", "rows": str(ROWS // 2), "test_accuracy": repr(value)}
+        found[cell.run_id] = row | odd
     return cells, found
 
 
@@ -70,9 +71,10 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
         found[cell.run_id] = {
             "status": "converged",
             "flags": "",
+            "rows": str(2 + (cell.part or 0)),  # of 5; the parts held out have 3 and 2
             "test_accuracy": repr(pair[cell.part or 0]),
         }
-    choice = choose(SEARCH, cells, found, 5)  # parts of 3 and 2 rows
+    choice = choose(SEARCH, cells, found, 5)
     assert choice.values == {"sigma2": 1.0, "C": 1.0}
     assert choice.accuracy == pytest.approx(0.8)
 
