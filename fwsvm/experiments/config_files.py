@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -256,11 +257,10 @@ def listed_values(value: Any) -> list[Any]:
 
 
 def shipped_files() -> dict[str, Path]:
-    """Return the files of the experiments that come with fwsvm by name: in ``configs`` of a checkout or the package."""
+    """Return the files of the experiments that come with fwsvm by name: in ``configs`` of the package or a checkout."""
     here = Path(__file__)
-    top = here.parents[2]
-    checkout = (top / "configs").is_dir() and (top / "pyproject.toml").is_file()
-    folder = (top if checkout else here.parent) / "configs"
+    installed = here.with_name("configs")
+    folder = installed if installed.is_dir() else here.parents[2] / installed.name
     return {file.stem: file for file in sorted(folder.glob(f"*{SUFFIX}"), key=lambda file: file.stem)}
 
 
@@ -283,6 +283,6 @@ def config_file(word: Path) -> Path:
 
 def first_sentence(file: Path) -> str:
     """Return the first sentence of the comment that a file begins with."""
-    comment = re.match(r"(?:#.*\n)*", file.read_text("utf-8"))
-    text = " ".join(line.strip("# ") for line in (comment[0] if comment else "").splitlines())
+    lines = takewhile(lambda line: line.startswith("#"), file.read_text("utf-8").splitlines())
+    text = " ".join(line.strip("# ") for line in lines)
     return re.split(r"(?<=[^.][.])\s(?=[A-Z])", text, maxsplit=1)[0]
