@@ -7,7 +7,7 @@ two classes the larger label is +1.
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,8 +22,7 @@ from fwsvm.experiments.run import LocalRows
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import (
-    KernelModel,
-    LinearModel,
+    Model,
     refuse_other_width,
     scaling_warning,
     takes_kernel_values,
@@ -43,8 +42,6 @@ from fwsvm.validation import (
     make_settings,
     refuse_masked,
 )
-
-Model: TypeAlias = KernelModel | LinearModel
 
 
 def train(

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import occurring, widened
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows
 from fwsvm.errors import DataError
@@ -55,13 +54,11 @@ def scaled(rows: Rows, ranges: Ranges) -> Rows:
 
 def moments(rows: Rows, which: np.ndarray) -> Moments | None:
     """Return what some rows come to; None where there are none."""
-    X, columns = occurring(as_csr(some_rows(rows, which)))
     if not len(which):
         return None
-    places = np.arange(rows.features) if columns is None else columns
+    X = as_csr(some_rows(rows, which))
     totals, least, most = (
-        widened(each.reshape(1, -1), places, rows.features)
-        for each in (X.sum(axis=0), X.min(axis=0), X.max(axis=0))
+        csr_array(each.reshape(1, -1)) for each in (X.sum(axis=0), X.min(axis=0), X.max(axis=0))
     )
     return Moments(len(which), totals, least, most, 0.5 * (len(which) - 1) * mean_squared_distance(X))
 

@@ -17,6 +17,7 @@ from fwsvm.problems.machines import (
     NOT_FINITE,
     KernelModel,
     LinearModel,
+    Model,
     Prepared,
     fitted,
     prepared,
@@ -25,7 +26,6 @@ from fwsvm.problems.machines import (
 )
 from fwsvm.problems.probability import probabilities
 
-Model = KernelModel | LinearModel
 DECISION, PROBABILITY = "decision", "probability"  # values that may be wanted beside the classes
 
 

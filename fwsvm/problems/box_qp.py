@@ -224,11 +224,6 @@ class BoxCertificate(NamedTuple):
     rounding: float
     gradient_rounding: float
 
-    @property
-    def relative_gap(self) -> float:
-        """The gap in parts of P, which is positive: no w without loss is shorter than none. Rounding may take it."""
-        return self.gap / self.primal if self.primal > 0.0 else np.inf
-
 
 def certificate(
     qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray | None = None

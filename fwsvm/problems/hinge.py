@@ -46,13 +46,6 @@ class HingeCertificate(NamedTuple):
     rounding: float = 0.0
 
 
-class Estimate(NamedTuple):
-    """An unbiased estimate of f(alpha) from a sample, and its standard error."""
-
-    value: float
-    error: float
-
-
 def regularisation(penalties: np.ndarray, method: str) -> float:
     """Return lambda = 1/(C m) from the rows' penalties C_i, shape (m,).
 
@@ -142,10 +135,10 @@ def estimate(
     square: float,
     threads: int,
     dtype: type = np.float32,
-) -> Estimate:
-    """Return f(alpha) with the hinge estimated on the fixed sample; ``square`` is alpha' Q alpha.
+) -> tuple[float, float]:
+    """Return an unbiased estimate of f(alpha) from the fixed sample, and its standard error.
 
-    The other parameters are those of `certificate`. Kernel values are of ``dtype``.
+    ``square`` is alpha' Q alpha. The other parameters are those of `certificate`. Kernel values are of ``dtype``.
     """
     m = len(w)
     sample = fixed_sample(m)
@@ -153,4 +146,4 @@ def estimate(
     values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
     hinge = np.maximum(0.0, 1.0 - w[sample] * values)
     error = float(hinge.std(ddof=1)) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)
-    return Estimate(0.5 * lam * square + float(hinge.mean()), float(error))
+    return 0.5 * lam * square + float(hinge.mean()), float(error)

@@ -1,9 +1,10 @@
 """Trained machines: decision values and predictions for rows never seen."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,13 +24,61 @@ NOT_FINITE = "the rows hold values that are not finite numbers"
 
 
 @dataclass(frozen=True)
-class KernelModel:
-    """One-versus-one kernel machines over shared support vectors, in LIBSVM's layout.
+class Machine(ABC):
+    """What models of all kinds have.
 
     Attributes
     ----------
     classes : tuple of str
-        K labels; in pair i < j class i is +1.
+        K labels.
+    facts : mapping
+        Method, settings and certificate, kept in model files.
+    ranges : Ranges or None
+        What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
+        `prepared` makes them of rows as they are in a file.
+    labels : ndarray, shape (K,), or None
+        The classes as they were given, in the type that predictions have; None if they came from a file of numbers.
+    feature_names : tuple of str
+        Names of the training rows' columns, empty if they had none.
+    zero_based : bool or None
+        Whether the training file counted its features from 0; None for rows of no such file.
+    """
+
+    classes: tuple[str, ...]
+    _: KW_ONLY
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    ranges: scaling.Ranges | None = None
+    labels: np.ndarray | None = None
+    feature_names: tuple[str, ...] = ()
+    zero_based: bool | None = None
+
+    @abstractmethod
+    def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
+        """Return decision values of the rows of X (t, n), shape (t, pairs of classes or outputs).
+
+        Raises
+        ------
+        UsageError
+            Rows of another number of features, or values that are not finite.
+        DataError
+            Rows of a precomputed kernel that lack values with support vectors.
+        """
+
+    @abstractmethod
+    def choose(self, decision: np.ndarray) -> np.ndarray:
+        """Return the class numbers that decision values stand for."""
+
+    def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
+        """Return the class number of each row."""
+        return self.choose(self.decision(X, threads))
+
+
+@dataclass(frozen=True)
+class KernelModel(Machine):
+    """One-versus-one kernel machines over shared support vectors, in LIBSVM's layout; in pair i < j class i is +1.
+
+    Attributes
+    ----------
     kernel : NamedTuple
         A registered kernel with its parameters.
     support : ndarray or csr_array of float64, shape (s, n)
@@ -41,33 +90,16 @@ class KernelModel:
         Row of class c: its coefficients y alpha / R in the pairs with the other classes, in their order.
     biases : ndarray, shape (K (K - 1) / 2,)
         b of each pair (0,1), (0,2), ..., (K-2,K-1); LIBSVM's rho is -b.
-    facts : mapping
-        Method, settings and certificate, kept in model files.
-    ranges : Ranges or None
-        What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
-        `prepared` makes them of rows as they are in a file.
     sigmoids : ndarray, shape (2, K (K - 1) / 2), or None
         A and B of each pair, with which `fwsvm.problems.probability` makes probabilities of decision values.
-    labels : ndarray, shape (K,), or None
-        The classes as they were given, in the type that predictions have; None if they came from a file of numbers.
-    feature_names : tuple of str
-        Names of the training rows' columns, empty if they had none.
-    zero_based : bool or None
-        Whether the training file counted its features from 0; None for rows of no such file.
     """
 
-    classes: tuple[str, ...]
     kernel: Any
     support: RowMatrix
     counts: np.ndarray
     coefficients: np.ndarray
     biases: np.ndarray
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    ranges: scaling.Ranges | None = None
     sigmoids: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    feature_names: tuple[str, ...] = ()
-    zero_based: bool | None = None
 
     @property
     def features(self) -> int:
@@ -82,27 +114,15 @@ class KernelModel:
         return np.column_stack(weights)
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
-        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs).
-
-        Raises
-        ------
-        UsageError
-            Rows of another number of features, or values that are not finite.
-        DataError
-            Rows of a precomputed kernel that lack values with support vectors.
-        """
+        """Return the pairs' decision values, positive for the first class."""
         if isinstance(self.kernel, Precomputed):
             if not all_finite(X):
                 raise UsageError(NOT_FINITE)
             return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
         return decisions_together([self], [np.arange(len(self.coefficients))], X, threads)[0]
 
-    def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
-        """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
-        return self.choose(self.decision(X, threads))
-
     def choose(self, decision: np.ndarray) -> np.ndarray:
-        """Return the class numbers that decision values (t, pairs) stand for."""
+        """Return the classes with most votes, of which ties go to the earlier."""
         # sums of ones are exact
         wins, losses = np.eye(len(self.classes), dtype=np.float32)[
             np.array(np.triu_indices(len(self.classes), 1))
@@ -167,36 +187,21 @@ def decisions_together(
 
 
 @dataclass(frozen=True)
-class LinearModel:
-    """Linear machines: one for two classes, one a class (one-versus-rest) for more.
+class LinearModel(Machine):
+    """Linear machines: one for two classes, the first being +1, one a class (one-versus-rest) for more.
 
     Attributes
     ----------
-    classes : tuple of str
-        With two, the first is +1.
     weights : ndarray, shape (outputs, n)
     biases : ndarray, shape (outputs,)
         Coefficients of the constant feature, zeros without one.
     bias_feature : float
         Value of the constant feature, 0 for none.
-    facts : mapping
-        Method, settings and certificate, kept in model files.
-    ranges : Ranges or None
-        What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
-        `prepared` makes them of rows as they are in a file.
-    labels, feature_names, zero_based
-        As of `KernelModel`.
     """
 
-    classes: tuple[str, ...]
     weights: np.ndarray
     biases: np.ndarray
     bias_feature: float = 0.0
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    ranges: scaling.Ranges | None = None
-    labels: np.ndarray | None = None
-    feature_names: tuple[str, ...] = ()
-    zero_based: bool | None = None
 
     @property
     def features(self) -> int:
@@ -204,25 +209,18 @@ class LinearModel:
         return int(self.weights.shape[1])
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:  # noqa: ARG002
-        """Return decision values of the rows of X (t, n), shape (t, outputs).
-
-        Raises
-        ------
-        UsageError
-            Rows of another number of features, or values that are not finite.
-        """
+        """Return the outputs' decision values."""
         found = np.empty((X.shape[0], len(self.weights)))
         for some, rows in _finite_blocks(X, self.features):
             found[some] = rows.astype(np.float64, copy=False) @ self.weights.T
         return np.asarray(found + self.biases * self.bias_feature)
 
-    def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
-        """Return the class number of each row: the sign for two classes, the largest value for more."""
-        return self.choose(self.decision(X, threads))
-
     def choose(self, decision: np.ndarray) -> np.ndarray:
-        """Return the class numbers that decision values (t, outputs) stand for."""
+        """Return the classes by the sign for two of them, by the largest value for more."""
         return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)
+
+
+Model: TypeAlias = KernelModel | LinearModel
 
 
 def refuse_undecided(decision: np.ndarray) -> None:
@@ -235,14 +233,12 @@ def refuse_undecided(decision: np.ndarray) -> None:
         )
 
 
-def takes_kernel_values(machine: KernelModel | LinearModel) -> bool:
+def takes_kernel_values(machine: Model) -> bool:
     """Whether the rows that a machine takes are kernel values, as in `fwsvm.problems.precomputed`, and not features."""
     return isinstance(machine, KernelModel) and isinstance(machine.kernel, Precomputed)
 
 
-def with_absent_classes(
-    model: KernelModel | LinearModel, classes: Sequence[str], present: np.ndarray
-) -> KernelModel | LinearModel:
+def with_absent_classes(model: Model, classes: Sequence[str], present: np.ndarray) -> Model:
     """Return a model of the ``classes`` of which the given one has those with rows.
 
     A class without rows is never predicted, by other programs neither: in a pair with it the other class has the
@@ -302,7 +298,7 @@ class Prepared(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
+def prepared(machine: Model, X: RowMatrix) -> Prepared:
     """Return rows (t, n), given as they are in their file, with the machine's features and scaled by its ranges.
 
     Raises

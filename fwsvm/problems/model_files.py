@@ -29,7 +29,7 @@ from fwsvm.files.atomic import is_written_in_place, replacing, shortest
 from fwsvm.kernels.kernel import KERNELS, SHARED, family_of
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.parameters import types_of
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.scaling import Ranges
 
 MARK = "#fwsvm "
@@ -48,7 +48,7 @@ def range_path(path: str | Path) -> Path:
 # ---------------------------------------------------------------- writing
 
 
-def write(path: str | Path, model: KernelModel | LinearModel) -> None:
+def write(path: str | Path, model: Model) -> None:
     """Write a model so that `read` returns the same doubles; the file appears complete or not at all.
 
     Where training scaled its rows, a range file of svm-scale is written beside it (`range_path`).
@@ -121,7 +121,7 @@ def _linear_lines(model: LinearModel) -> Iterator[str]:
         yield _line(*weights.tolist(), "")
 
 
-def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
+def _fact_lines(model: Model) -> Iterator[str]:
     """Yield the lines of facts; numbers that are not finite become null."""
     needed: dict[str, Any] = {"classes": model.classes}
     if isinstance(model, KernelModel):
@@ -160,7 +160,7 @@ def is_model_file(path: str | Path) -> bool:
         return False
 
 
-def read(path: str | Path) -> KernelModel | LinearModel:
+def read(path: str | Path) -> Model:
     """Return the model of a file written by fwsvm, LIBSVM or LIBLINEAR.
 
     Memory grows with what the file holds, never with what its header says.

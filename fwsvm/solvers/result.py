@@ -9,7 +9,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.binary import Expansion, Hyperplane
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.scaling import Ranges
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
@@ -82,7 +82,7 @@ class Result:
         of these rows, ``train_seconds`` of all samples.
     """
 
-    model: KernelModel | LinearModel
+    model: Model
     status: Status
     message: str
     settings: Mapping[str, Any]
@@ -149,7 +149,7 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         ended.append(Status.INTERRUPTED)
     if (status := worst(ended)) is Status.TIME_LIMIT and resolved.method.name == "auto":
         lacking = f"{lacking} {NESTED}".strip()
-    model: KernelModel | LinearModel
+    model: Model
     if resolved.family.multiclass == "one-vs-one":
         model, support = _kernel_model(problems, resolved, solved)
         support_vectors = len(support)
@@ -219,4 +219,4 @@ def _linear_model(problems: "Subproblems", resolved: Resolved, solved: "Solved")
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
         weights[part.number, places], biases[part.number] = machine.weights, machine.bias
     rule = resolved.rule
-    return LinearModel(problems.labels, weights, biases, rule.bias, {"loss": rule.loss.value})
+    return LinearModel(problems.labels, weights, biases, rule.bias, facts={"loss": rule.loss.value})

@@ -32,7 +32,9 @@ def kernel_model(
     coefficients = rng.normal(size=(s, K - 1)) * (rng.random((s, K - 1)) < 0.8)
     biases = rng.normal(size=len(list(combinations(classes, 2))))
     facts = {"method": "swap-2o", "C": 0.1, "gap": 1.25e-4, "certified": True}
-    return KernelModel(classes, KERNELS[kernel], csr_array(support), counts, coefficients, biases, facts)
+    return KernelModel(
+        classes, KERNELS[kernel], csr_array(support), counts, coefficients, biases, facts=facts
+    )
 
 
 def linear_model(
@@ -43,7 +45,7 @@ def linear_model(
     outputs = 1 if len(classes) == 2 else len(classes)
     biases = rng.normal(size=outputs) if bias_feature else np.zeros(outputs)
     weights = rng.normal(size=(outputs, features))
-    return LinearModel(classes, weights, biases, bias_feature, {"method": "liblinear", "loss": "hinge"})
+    return LinearModel(classes, weights, biases, bias_feature, facts={"method": "liblinear", "loss": "hinge"})
 
 
 def rows(count: int = 40, features: int = 5, seed: int = 1) -> csr_array:

@@ -178,11 +178,9 @@ class LinearRun:
 
     def _outcome_of(self, c: BoxCertificate) -> Outcome:
         """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does."""
-        violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
-        tolerance, widened = self.resolved.tolerance, c._replace(gap=c.gap + c.rounding)
-        measured, goal = {
-            "relative": (widened.relative_gap, tolerance),
-            "gap": (widened.gap, tolerance),
-            "eps": (violation + c.gradient_rounding, np.nextafter(tolerance, 0.0)),  # below, not at it
-        }[self.resolved.stop]
+        tolerance, stop, measured = self.resolved.tolerance, self.resolved.stop, c.gap + c.rounding
+        goal = tolerance * c.primal if stop == "relative" else tolerance
+        if stop == "eps":
+            violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
+            measured, goal = violation + c.gradient_rounding, np.nextafter(tolerance, 0.0)  # below, not at it
         return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)

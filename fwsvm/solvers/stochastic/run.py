@@ -88,13 +88,13 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     """Return the outcome on the fixed sample of the rows."""
     lam = regularisation(problem.penalties, resolved.method.name)
     dtype = np.float64 if far_from_origin(problem, resolved) else np.float32
-    value = estimate(
+    value, error = estimate(
         resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.square, resolved.threads, dtype
     )
     if not np.isfinite(at.lower):
-        return estimated(value.value, np.nan, "none", value.error)
-    error = float(np.hypot(value.error, at.lower_error))
-    return estimated(value.value, max(0.0, value.value - at.lower), "estimate", error)
+        return estimated(value, np.nan, "none", error)
+    error = float(np.hypot(error, at.lower_error))
+    return estimated(value, max(0.0, value - at.lower), "estimate", error)
 
 
 class StochasticRun(ABC):
