@@ -112,12 +112,7 @@ class SimplexCertificate(NamedTuple):
     gap: float
     primal: float
     dual: float
-    rounding: float = 0.0
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap in parts of R, to first order (P - D) / D of the standard form."""
-        return self.gap / self.objective if self.objective > 0.0 else np.inf
+    rounding: float
 
 
 def certificate(
