@@ -123,11 +123,9 @@ class KernelModel(Machine):
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes with most votes, of which ties go to the earlier."""
-        # sums of ones are exact
-        wins, losses = np.eye(len(self.classes), dtype=np.float32)[
-            np.array(np.triu_indices(len(self.classes), 1))
-        ]
-        return ((decision > 0).astype(np.float32) @ (wins - losses) + losses.sum(axis=0)).argmax(axis=1)
+        first, second = np.triu_indices(len(self.classes), 1)
+        vote, wins = np.eye(len(self.classes), dtype=np.float32), (decision > 0).astype(np.float32)
+        return (wins @ vote[first] + (1 - wins) @ vote[second]).argmax(axis=1)  # sums of ones are exact
 
 
 def refuse_other_width(X: RowMatrix, features: int) -> None:
@@ -154,13 +152,12 @@ def decisions_together(
     numbers: Sequence[np.ndarray],
     X: RowMatrix,
     threads: int = 1,
-    *,
-    single: bool = False,
+    dtype: type = np.float64,
 ) -> list[np.ndarray]:
     """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
 
     ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
-    same for all, and kernel values float32 with ``single``. A support vector is in the K - 1 pairs of its class only.
+    same for all, and kernel values are of ``dtype``. A support vector is in the K - 1 pairs of its class only.
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
     every, places = np.unique(np.concatenate(numbers), return_index=True)
@@ -172,7 +169,6 @@ def decisions_together(
     pairs = np.array(list(combinations(range(K), 2)))
     found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)
     for some, given in _finite_blocks(X, first.features):
-        dtype = np.float32 if single else np.float64
         sources, rows = (in_precision(each, dtype) for each in narrowed(as_rows(support), as_rows(given)))
         phases.inside("rows", some.start / X.shape[0])
         for c in range(K):

@@ -114,10 +114,10 @@ def _kernel_lines(model: KernelModel) -> Iterator[str]:
 def _linear_lines(model: LinearModel) -> Iterator[str]:
     """Yield the lines of a linear model; the fact ``loss`` names the solver, which prediction does not use."""
     codes, constant = label_codes(model.classes), model.bias_feature
-    yield _line("solver_type", SOLVERS.get(str(model.facts.get("loss")), SOLVERS["hinge"]))
-    yield _line("nr_class", len(codes)) + _line("label", *codes) + _line("nr_feature", model.features)
-    yield _line("bias", constant if constant > 0 else -1) + "w\n"
-    for weights in [*model.weights.T, model.biases][: None if constant > 0 else -1]:
+    solver = SOLVERS.get(str(model.facts.get("loss")), SOLVERS["hinge"])
+    yield _line("solver_type", solver) + _line("nr_class", len(codes)) + _line("label", *codes)
+    yield _line("nr_feature", model.features) + _line("bias", constant or -1) + _line("w")
+    for weights in [*model.weights.T, *([model.biases] if constant else [])]:
         yield _line(*weights.tolist(), "")
 
 

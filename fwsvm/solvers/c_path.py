@@ -226,6 +226,7 @@ def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
         numbers = [result.support for result in some if result.support is not None]
         if len(models) > 1:
             error = value_error(models[0].kernel, own_terms(models[0].kernel, as_rows(X)), dtype=np.float32)
-            yield from decisions_together(models, numbers, X, threads, single=error <= SINGLE_TOLERATED)
+            dtype = np.float32 if error <= SINGLE_TOLERATED else np.float64
+            yield from decisions_together(models, numbers, X, threads, dtype)
         else:
             yield from (result.model.decision(X, threads) for result in some)
