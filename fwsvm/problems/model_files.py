@@ -224,13 +224,12 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
     coefficients = np.array(numbers).reshape(counts.sum(), width)
     facts, columns = _facts(lines), np.array(indices)
     kernel, known = _kernel(header, facts), _known(facts, header)
-    last = columns
-    if isinstance(kernel, Precomputed):  # a support vector is 0:i, the number of a row
-        last = np.array(values)
-    else:
+    last = np.array(values)  # a support vector of a precomputed kernel is 0:i, the number of a row
+    if not isinstance(kernel, Precomputed):
         if known["zero_based"] is None and (columns == 0).any():  # all indices count alike
             known["zero_based"] = True
-        columns -= 0 if known["zero_based"] else 1
+        columns -= not known["zero_based"]
+        last = columns
     features = facts.get("features", int(last.max(initial=-1)) + 1)
     support = csr_array((np.array(values), columns, np.array(ends)), shape=(len(coefficients), features))
     support.check_format()

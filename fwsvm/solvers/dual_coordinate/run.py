@@ -89,14 +89,23 @@ class LinearRun:
         qp = self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
         m, tolerance, by_own_rule = len(qp.points), resolved.tolerance, resolved.stop == "eps"
+        begin = {
+            "tolerance": tolerance,
+            "relative": resolved.stop == "relative",
+            "by_own_rule": by_own_rule,
+            "epsilon": tolerance if by_own_rule else rule.first_epsilon,
+            "least_before": -np.inf,
+            "most_before": np.inf,
+            "dual_surveyed": np.nan,
+            "least_gap": np.inf,
+            "reach": np.inf,
+            "size": m,
+            "can_stop": 1,
+            "block": MAPPED_BLOCK * m // qp.values.size if is_mapped(qp.values) else 0,
+        }
         now = np.zeros(1, CONTROL)
-        now["tolerance"], now["relative"] = tolerance, resolved.stop == "relative"
-        now["epsilon"] = tolerance if by_own_rule else rule.first_epsilon
-        now["by_own_rule"] = by_own_rule
-        now["dual_surveyed"], now["least_gap"] = np.nan, np.inf
-        now["least_before"], now["most_before"] = -np.inf, np.inf
-        now["size"], now["can_stop"], now["reach"] = m, 1, np.inf
-        now["block"] = MAPPED_BLOCK * m // qp.values.size if is_mapped(qp.values) else 0
+        for name, value in begin.items():
+            now[name] = value
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
         coordinates, random = np.zeros(m, COORDINATE), stream(*problem.stream)
         self.state = LinearState(qp, coordinates, np.ones(m), w, order, now, random)
@@ -181,6 +190,6 @@ class LinearRun:
         tolerance, stop, measured = self.resolved.tolerance, self.resolved.stop, c.gap + c.rounding
         goal = tolerance * c.primal if stop == "relative" else tolerance
         if stop == "eps":
-            violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
+            violation = self.rule.violation(c.least, c.most)
             measured, goal = violation + c.gradient_rounding, np.nextafter(tolerance, 0.0)  # below, not at it
         return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
