@@ -111,18 +111,21 @@ class LinearRun:
         self.state = LinearState(qp, coordinates, np.ones(m), w, order, now, random)
         if warm_start is not None:
             coordinates["alpha"] = np.clip(warm_start.weights[qp.rows], 0.0, qp.points["upper"])
-        self._begin_again()
         self.found: tuple[np.ndarray, BoxCertificate] | None = None  # w and certificate at the present point
         self.misses = 0
+        self._begin_again()
 
     def _begin_again(self) -> None:
-        """Continue from w recomputed from alpha, with a survey first."""
+        """Survey all rows at w recomputed from alpha, from where the run continues."""
         s, now = self.state, self.state.now
         s.w[:] = weights_of(self.qp, self._alpha)
         s.coordinates["slack"] = -1.0
         now["dual"] = dual(self.qp, self._alpha, s.w)
         now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
         now["decrease"] = 0.0
+        self.advance(
+            len(self.qp.points)
+        )  # the survey: whole, for a trace asks for one step at a time at first
 
     @property
     def _alpha(self) -> np.ndarray:
