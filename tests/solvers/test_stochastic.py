@@ -43,6 +43,7 @@ def optimum(X, y, C, **kernel):
     ("method", "parameters"),
     [
         ("wolfe", {}),
+        ("wolfe", {"keep": "full"}),
         ("scs", GROWING),
         ("scs", {**GROWING, "test": "kept", "growth": "theory", "last": "kept"}),
     ],
@@ -66,6 +67,20 @@ def test_lambda_one_is_the_difference_of_the_class_means(method, kernel):
     assert found.status is Status.CONVERGED
     assert found.objective == pytest.approx(1.0 - y @ Q @ y / (2 * 150 * 150), rel=1e-7)
     assert found.model.decision(X)[:, 0] == pytest.approx(Q @ y / 150, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["wolfe", "scs"])
+def test_the_euclidean_metric_ends_at_the_same_optimum(method):
+    X, y = drawn(80, seed=1)
+    euclid = {"parameters": {"metric": "euclid"}}
+    found = train(method, X, y, C=0.3, gamma=0.2, tolerance=5e-3, **euclid)
+    assert found.certified
+    assert found.objective <= optimum(X, y, 0.3, kernel="rbf", gamma=0.2)[1] * 1.01
+    # kernel values of 1e-6: subgradients are short far from the optimum, where hinge losses are 1/2
+    y = np.repeat([1.0, -1.0], 50)
+    found = train(method, 1e-3 * y[:, None], y, C=5000.0, kernel="linear", tolerance=1e-3, **euclid)
+    assert found.certified
+    assert found.objective == pytest.approx(0.75, rel=2e-3)  # w = 500: lambda/2 w^2 + 1/2 with lambda = 2e-6
 
 
 def test_pegasos_comes_near_the_optimum():
@@ -144,6 +159,7 @@ def test_the_papers_rules_stop():
         ("scs", {"factor": 1.0}, "factor"),
         ("wolfe", {"m1": 0.6}, "m1"),
         ("wolfe", {"n": 1.0}, "n > 1"),
+        ("wolfe", {"keep": "full", "size": 1}, "size"),
     ],
 )
 def test_constants_that_make_no_sense_are_refused(method, given, words):

@@ -4,8 +4,9 @@ The objective on a sample of n rows with kernel matrix Q is 004 problem (3),
 
     f(alpha) = lambda/2 alpha' Q alpha + 1/n sum_i max(0, 1 - w_i (Q alpha)_i).
 
-The direction is minus the shortest vector between the last direction and the new subgradient (004 eq. 5), which is
-conjugate gradients where f is quadratic. Lengths are those of the kernel's space, c' Q c.
+The direction is minus the shortest vector of a set of subgradients (004 eq. 5; Wolfe 1975): of the last direction and
+the new subgradient, which is conjugate gradients where f is quadratic, or of every subgradient since the last reset
+(`Bundle`). Lengths are those of the kernel's space, c' Q c, or Euclidean ones of the coefficients (`Metric`).
 
 The line search is the strong Wolfe line search within a ball (004 eq. 6 and Algorithm 2):
 
@@ -18,6 +19,7 @@ that was tried.
 """
 
 from abc import ABC, abstractmethod
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,57 @@ ALPHA, DIRECTION, INSIDE, DUAL = range(4)
 MAX_TRIALS = 60  # halvings that a double has room for
 
 
+class Metric(Enum):
+    """The metric in which lengths of subgradients and directions are measured."""
+
+    RKHS = "rkhs"
+    EUCLID = "euclid"
+
+
+class Bundle:
+    """Subgradients since the last reset, whose shortest combination makes d = -Nr(conv G).
+
+    It is reset on request, when it is full, and when the path of the points is longer than ``budget``: a subgradient
+    from far away carries little information about f here (Wolfe 1975).
+
+    Parameters
+    ----------
+    size : int, subgradients that it holds
+    rows : int
+    budget : float, in units of the distance from 0 within which the minimiser lies
+    """
+
+    def __init__(self, size: int, rows: int, budget: float) -> None:
+        self.pairs = np.empty((size, 2, 2 * rows))  # -g, and what is `INSIDE` at its point
+        self.products = np.empty((size, size))
+        self.used, self.path, self.budget = 0, 0.0, budget
+
+    def turn(self, run: "DescentRun", g: np.ndarray) -> None:
+        """Set d and its dual candidate from the subgradient g, and from earlier ones unless ``run.fresh``."""
+        self.path += (run.t or run.ahead) * np.sqrt(run.length2) / run.unit
+        if run.fresh or self.used == len(self.pairs) or self.path > self.budget:
+            self.used, self.path = 0, 0.0
+        last, self.used = self.used, self.used + 1
+        self.pairs[last] = -g, run.vectors[INSIDE]
+        pairs, products = self.pairs[: self.used], self.products[: self.used, : self.used]
+        products[last] = products[:, last] = run.measured(pairs[:, 0], pairs[last, 0])
+        run.vectors[[DIRECTION, DUAL]] = np.tensordot(shortest(products), pairs, 1)
+
+
+def shortest(products: np.ndarray) -> np.ndarray:
+    """Return the convex weights (k,) of the shortest vector, given all inner products (k, k).
+
+    The multiple of a weight vector v >= 0 that is least in |sum_i v_i g_i|^2 + (sum v - 1)^2 is that of these weights.
+    """
+    from scipy.optimize import nnls  # late: it takes as long to import as numba
+
+    scale = float(products.diagonal().max())
+    values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
+    return np.asarray(found / found.sum())
+
+
 class DescentRun(StochasticRun, ABC):
     """The incumbent, the direction and the iteration on a sample, which may grow.
 
@@ -45,7 +98,7 @@ class DescentRun(StochasticRun, ABC):
 
     Parameters
     ----------
-    rule : Scs or Wolfe, with the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
+    rule : Scs or Wolfe, with a metric and the constants 0 < m1 < m2 < 1/2 and n > 1 of Algorithm 2
 
     Attributes
     ----------
@@ -56,7 +109,9 @@ class DescentRun(StochasticRun, ABC):
     square, value : float, alpha' Q alpha and f at the incumbent
     lower : float, the best lower bound on min f found on this sample
     best_dual : ndarray, shape (n,), the dual candidate in [0, 1] that gives it
-    length2 : float, |d|^2
+    gradient2, length2 : float, |g|^2 and |d|^2
+    norm2 : float, d' Q d
+    bundle : Bundle or None, for the last direction and the new subgradient
     ball : float, how far a step may go
     t : float, the step length, 0 where the line search found none
     square_after, value_after : float, the same at alpha + t d
@@ -74,10 +129,13 @@ class DescentRun(StochasticRun, ABC):
         self.rule, self.m1, self.m2 = rule, rule.m1, rule.m2
         by_length = resolved.stop == "eps"
         self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
-        self.unit = float(np.sqrt(2.0 / self.lam))
+        self.euclid = rule.metric is Metric.EUCLID
+        self.bundle: Bundle | None = None
+        self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
         self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
         self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
-        self.square_after = self.value_after = self.length2 = self.t = self.ahead = 0.0
+        self.square_after = self.value_after = self.t = self.ahead = 0.0
+        self.gradient2 = self.length2 = self.norm2 = 0.0
         self.fresh, self.resets, self.trials, self.iterations = True, 0, 0, 0
         self.outcome: Outcome | None = None
 
@@ -162,12 +220,21 @@ class DescentRun(StochasticRun, ABC):
         """Return whether the gap on the sample is within ``goal`` times the value."""
         return self.value - self.lower <= self.goal * self.value
 
+    def measured(self, some: np.ndarray, one: np.ndarray) -> Any:
+        """Return the inner products of vectors in the metric."""
+        n = len(self.w)
+        return some[..., :n] @ (one[:n] if self.euclid else one[n : 2 * n])
+
     def _inner(self, one: np.ndarray, other: np.ndarray) -> float:
         n = len(self.w)
         return float(one[:n] @ other[n : 2 * n])
 
     def _aim(self) -> None:
-        """Set g = sum_i c_i phi(x_i), c = lambda alpha - u / n, for the point ahead, d, and the lower bound."""
+        """Set g for the point ahead, d, and the lower bound.
+
+        In the kernel's space g is sum_i c_i phi(x_i) with c = lambda alpha - u / n. The Euclidean reading of "g in the
+        subdifferential of f(alpha)" is the vector Q c.
+        """
         n, v, d = len(self.w), self.vectors, self.vectors[DIRECTION]
         point = v[ALPHA] + self.ahead * d
         inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
@@ -175,15 +242,22 @@ class DescentRun(StochasticRun, ABC):
         if len(flipped):
             v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
             v[INSIDE, :n] = inside
-        g, last = self.lam * point - v[INSIDE] / n, 0.0
-        if not self.fresh:
-            # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
-            across, length2 = self._inner(g, d), self._inner(g, g)
-            apart = self._inner(d, d) + 2.0 * across + length2
-            last = min(max((length2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
-        v[DIRECTION] = last * d - (1.0 - last) * g
-        v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
-        self.fresh, self.length2 = False, self._inner(d, d)
+        g = self.lam * point - v[INSIDE] / n
+        if self.euclid:
+            g = np.append(g[n : 2 * n], self.products(np.arange(n), g[n : 2 * n]))
+        self.gradient2, last = float(self.measured(g, g)), 0.0
+        if self.bundle:
+            self.bundle.turn(self, g)
+        else:
+            if not self.fresh:
+                # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
+                across = float(self.measured(g, d))
+                apart = float(self.measured(d, d)) + 2.0 * across + self.gradient2
+                last = min(max((self.gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
+            v[DIRECTION] = last * d - (1.0 - last) * g
+            v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
+        self.fresh, self.norm2 = False, self._inner(d, d)
+        self.length2 = float(self.measured(d, d)) if self.euclid else self.norm2
         u, square = np.abs(v[DUAL, :n]), self._inner(v[DUAL], v[DUAL])
         lower = box_dual(float(u.sum()) / n, square / (self.lam * n * n), float(u.max()))
         if lower > self.lower:
@@ -192,23 +266,26 @@ class DescentRun(StochasticRun, ABC):
     def _is_short(self) -> bool:
         """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
 
-        f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be.
+        In the kernel's space f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean
+        lengths have no such bound: d is compared with g. After a reset both are as long, and ``eps`` alone counts.
         """
         least = 2.0 * self.lam * SHORT_FRACTION * (self.value - self.lower)
+        if self.euclid:
+            least = SHORT_FRACTION * self.gradient2
         return self.length2 <= max(self.eps * self.eps, least)
 
     def _search(self) -> None:
         """Set ``t``, or 0 where no t above b/n is in L, and ``value_after``.
 
-        b = min(delta / |d|, 1 / lambda): beyond the second bound the slope, at least t lambda |d|^2 - |d|^2, is not
-        negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes its
-        subgradient there.
+        b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound the slope, at least t lambda d' Q d -
+        |d|^2, is not negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes
+        its subgradient there.
         """
         n, length2 = len(self.w), self.length2
         margins, turn = self.w * self.vectors[[ALPHA, DIRECTION], n : 2 * n]  # of the rows, and their slopes
         inner = self._inner(*self.vectors[[ALPHA, DIRECTION]])
-        linear, curvature, lacks = self.lam * inner, self.lam * length2, 1.0 - margins
-        longest = min(self.ball / np.sqrt(length2), 1.0 / self.lam)
+        linear, curvature, lacks = self.lam * inner, self.lam * self.norm2, 1.0 - margins
+        longest = min(self.ball / np.sqrt(length2), length2 / self.norm2 / self.lam)
         start = float(self.losses().mean())
         low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
         for _ in range(MAX_TRIALS):
@@ -228,7 +305,7 @@ class DescentRun(StochasticRun, ABC):
             if t <= longest / self.rule.n or high - low <= 1e-12 * longest:
                 break
         self.t, self.value_after = best, self.value + (lowest - start)
-        self.square_after = self.square + best * (2.0 * inner + best * length2)
+        self.square_after = self.square + best * (2.0 * inner + best * self.norm2)
         self.ahead = 0.0 if best > 0.0 else high
 
     # ---------------------------------------------------------------- the end

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import sums_of_tables
 from fwsvm.kernels.tables import table
@@ -21,7 +21,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, DescentRun
+from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, DescentRun, Metric
 from fwsvm.solvers.stochastic.run import StochasticIterate
 from fwsvm.status import Status
 
@@ -66,6 +66,7 @@ class Scs(NamedTuple):
 
     Parameters
     ----------
+    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter and needs far more iterations
     growth : linear, first rows and then more a time; or theory, first (radius / delta_k)^4 (Theorem 3.3)
     test : next, T_k is the rows that S_{k+1} is about to add, whose kernel values it needs anyway; or kept, T_k has as
         many rows as S_k, as in the paper, and grows as it does, which doubles the kernel values. Once S_k has all
@@ -94,6 +95,7 @@ class Scs(NamedTuple):
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
 
+    metric: Metric = Metric.RKHS
     growth: Growth = Growth.LINEAR
     test: Test = Test.NEXT
     last: Last = Last.CARRIED
@@ -155,7 +157,8 @@ class ScsRun(DescentRun):
         X: Any = problem.X
         rows = as_rows(X[order], self.dtype)
         self.order, self.size, self.tested = order, 0, slice(0, 0 if self.is_next else most)
-        self.table = table(rows, own_terms(resolved.kernel, rows))
+        own, self.selves = own_terms_and_values(resolved.kernel, rows)
+        self.table = table(rows, own)
         self.m1, self.m2 = rule.growing * rule.m1, rule.growing * rule.m2
         self.ball = rule.radius * self.unit
         self.steps = self.failures = 0
@@ -211,7 +214,7 @@ class ScsRun(DescentRun):
         used = np.flatnonzero(self.vectors[:, :old].any(axis=0))
         products = [self._sums_at(rows, used, self.vectors[:, used]) for rows in (added, more)]
         self.grow(self.problem.y[self.order[old:size]], *products)
-        if old and rule.last is Last.CARRIED:
+        if old and rule.last is Last.CARRIED and not self.euclid:
             self.carry(old)
 
     def _sums_at(self, rows: slice, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -228,7 +231,10 @@ class ScsRun(DescentRun):
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
         rule = self.rule
-        if self.t == 0.0 or np.sqrt(self.length2) <= rule.eta2 * self.lam * self.ball:
+        least = rule.eta2 * self.lam * self.ball
+        if self.euclid:  # d is Q c, which kernel values below 1 make shorter
+            least *= min(1.0, float(self.selves[: self.size].max()))
+        if self.t == 0.0 or np.sqrt(self.length2) <= least:
             return False
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (self.value - self.value_after)
