@@ -141,12 +141,12 @@ def parse(
         least = int(not zero_based)
         if (
             piece.is_valid
-            and ((piece.codes >= 0) == labelled).all()
-            and piece.indices.min(initial=1) >= least
+            and found.labelled == (found.rows if labelled else 0)
+            and found.least >= least
             and not any(_label_fault(name) for name in piece.names if name not in names)
         ):
-            np.subtract(piece.indices, least, out=piece.indices)
-            width = max(width, int(piece.indices.max(initial=-1)) + 1)
+            piece.indices -= least
+            width = max(width, found.largest + 1 - least)
             empty, queries, lines = empty + found.empty, queries + found.queries, lines + found.lines
             numbers = [names.setdefault(name, len(names)) for name in piece.names]
             codes.append(np.array([*numbers, -1])[piece.codes])
@@ -234,7 +234,7 @@ def read(
 
 def looks_zero_based(first: Piece) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first piece of a file says that indices start at 0."""
-    return first.indices.min(initial=1) == 0 or SAYS_ZERO_BASED in first.text[:HEAD_BYTES].tobytes()
+    return first.found.least == 0 or SAYS_ZERO_BASED in first.text[:HEAD_BYTES].tobytes()
 
 
 def _faults(

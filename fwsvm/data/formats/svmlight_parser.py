@@ -44,10 +44,13 @@ class Parsed(NamedTuple):
     lines: int
     empty: int  # lines without a row or a comment
     rows: int
+    labelled: int  # rows with a label
     classes: int  # different labels
     entries: int
     nans: int  # values that only Python's `float` can tell
     queries: int  # `qid:` tokens, which are skipped
+    least: int  # the smallest index; `MAX_INDEX` without entries
+    largest: int  # -1 without entries
 
 
 @njit(each_step=True, inner=False)
@@ -82,7 +85,8 @@ def parse_rows(
     """
     pos, end = U0, np.uint64(len(text) - len(PADDING))
     m, z = U0, U0
-    lines, empty, classes, nans, queries = 0, 0, 0, 0, 0
+    lines, empty, labelled, classes, nans, queries = 0, 0, 0, 0, 0, 0
+    least, largest = MAX_INDEX, -1
     is_valid = True
     ends[m] = 0
     while pos < end:
@@ -98,10 +102,14 @@ def parse_rows(
                 code = _label_code(text, at, pos, labels[:classes])
                 codes[m], labels[code] = code, at
                 classes = max(classes, code + 1)
+                labelled += 1
+            first = z
             pos, z, nans, row_queries = _parse_entries(text, pos, values, indices, unread, holes, z, nans)
             if text[pos] != NEWLINE and text[pos] != HASH:
                 is_valid = False
                 break
+            if z > first:
+                least, largest = min(least, indices[first]), max(largest, indices[z - U1])
             queries += row_queries
             m += U1
             ends[m] = z
@@ -111,7 +119,8 @@ def parse_rows(
             pos += U1
         pos += U1
         lines += 1
-    return Parsed(is_valid, lines, empty, int(np.int64(m)), classes, int(np.int64(z)), nans, queries)
+    rows, entries = int(np.int64(m)), int(np.int64(z))
+    return Parsed(is_valid, lines, empty, rows, labelled, classes, entries, nans, queries, least, largest)
 
 
 @njit(each_step=True)
