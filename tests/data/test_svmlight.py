@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm.data.formats import svmlight
+from fwsvm.data.formats import svmlight, text_files
 from fwsvm.errors import DataError
 from tests import svmlight_files
 
@@ -169,6 +169,12 @@ class TestCompressed:
                 read(whole[:kept])
         with pytest.raises(DataError, match=r"is (damaged|a truncated file)"):
             read(whole[:200] + bytes(byte ^ 255 for byte in whole[200:260]) + whole[260:])
+
+    def test_one_that_expands_too_far_is_refused_early(self, read, compress, monkeypatch):
+        monkeypatch.setattr(text_files, "ALWAYS_ALLOWED_BYTES", 1 << 16)
+        bomb = compress(b"1 1:1\n" * (1 << 19))
+        with pytest.raises(DataError, match="expands to more than"):
+            read(bomb)
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -16,6 +16,9 @@ from typing import IO, Any
 from fwsvm.errors import DataError
 from fwsvm.files.folders import require_file
 
+#: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
+#: Real data sets expand 3 to 50 times.
+ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
 HEAD_BYTES = 4096
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -60,6 +63,28 @@ class FormatError(DataError):
         self.faults = faults
 
 
+class _LimitedStream(io.RawIOBase):
+    """A stream that is read no further than a number of bytes."""
+
+    def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        self.path, self.stream = path, stream
+        self.left = max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        self.left -= len(data)
+        if self.left < 0:
+            raise DataError(
+                f"{self.path} expands to more than {MAX_EXPANSION} times its own size, as no data set does; if it is "
+                "right, unpack it first"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
 @contextlib.contextmanager
 def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     """Open the decompressed bytes of a text file, without a byte order mark.
@@ -73,7 +98,8 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     Raises
     ------
     DataError
-        There is no such file or member; it is a directory, empty, truncated, damaged, an HTML page, or not text.
+        There is no such file or member; it is a directory, empty, truncated, damaged, larger inside than a data set can
+        be, an HTML page, or not text.
         Damage far inside is found when it is read.
     """
     require_file(path)
@@ -87,11 +113,12 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
                 if len(fits) != 1:
                     there = ", ".join(map(ascii, archive.namelist()[:8]))
                     raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
-                stream = stack.enter_context(archive.open(fits[0]))
+                inside = stack.enter_context(archive.open(fits[0]))
+                stream = io.BufferedReader(_LimitedStream(path, inside))
             head = stream.peek(HEAD_BYTES)
             kind = next((opened for magic, opened in COMPRESSIONS.items() if head.startswith(magic)), None)
             if kind is not None:
-                stream = io.BufferedReader(kind(stream), 1 << 16)
+                stream = io.BufferedReader(_LimitedStream(path, kind(stream)), 1 << 16)
                 head = stream.peek(HEAD_BYTES)
             _refuse_not_text(named, head[:HEAD_BYTES])
             if head.startswith(BYTE_ORDER_MARK):
