@@ -116,7 +116,7 @@ class _Trials:
         finals = self._sweep(keys)
         selection = self._selection(keys["select"], inherited, method) if "select" in keys else None
         for chosen in selection.names if selection is not None else ():
-            for key in next((group for group in EXCLUSIVE if chosen in group), ()):
+            for key in next(group for group in EXCLUSIVE if chosen in group):
                 if key in SWEPT and getattr(finals[0], SWEPT[key]) is not None:
                     what = "" if key == chosen else f"{chosen} "
                     said = f"{key} is given here and {what}chosen by select; leave one of them out"

@@ -12,7 +12,6 @@ import secrets
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -34,7 +33,6 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
 GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
-MAX_ATTEMPTS = 2  # of a cell whose worker dies
 PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait in its queue
 AGAIN = "run the command again, which goes on from here"
 
@@ -135,7 +133,7 @@ class Workers(Parallel):
     def __init__(self, slots: int, resources: Resources) -> None:
         super().__init__(resources)
         self.slots = slots
-        self.deaths: Counter[str] = Counter()  # of workers, by run
+        self.fatal: set[str] = set()  # runs with which a worker died
         self.processes: dict[Any, BaseProcess] = {}  # by pipe
         for _ in range(slots):  # they get ready while data is loaded here
             self._start()
@@ -185,18 +183,19 @@ class Workers(Parallel):
     def _left_by_dead(self, pipe: Any, deliver: Deliver) -> list[Chain]:
         """Start another worker in the place of one that died, and return what it leaves to do.
 
-        A cell that was running when `MAX_ATTEMPTS` workers died is an error, and the others of its chain go on.
+        A cell that was running when two workers died is an error, and the others of its chain go on.
         """
         chain, present, process = self.running.pop(pipe), self.present[pipe], self.processes.pop(pipe)
         process.join()
         self._start()
-        self.deaths[present.run_id] += 1
-        if self.deaths[present.run_id] == MAX_ATTEMPTS:
-            code = process.exitcode or 0
-            how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            died = f"its worker process died {MAX_ATTEMPTS} times ({how}); often memory has run out: use fewer workers"
-            deliver(failure_record(present, died))
-        left = [cell for cell in chain if self.deaths[cell.run_id] < MAX_ATTEMPTS]
+        if present.run_id not in self.fatal:
+            self.fatal.add(present.run_id)
+            return [chain]
+        code = process.exitcode or 0
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        died = f"its worker process died 2 times ({how}); often memory has run out: use fewer workers"
+        deliver(failure_record(present, died))
+        left = [cell for cell in chain if cell != present]
         return [left] if left else []
 
     def interrupt(self, deliver: Deliver) -> None:

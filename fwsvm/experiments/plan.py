@@ -316,8 +316,7 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
 
 def describe(planned: Sequence[PlannedRun]) -> str:
     """Return the numbers of runs by state."""
-    final, left = sum(run.cell.role == FINAL for run in planned), sum(run.is_left for run in planned)
-    missing = sum(run.state == "missing" for run in planned)
-    said = f"{counted(len(planned), 'run')}: {len(planned) - final} to choose parameters, {final} to report"
-    said += f"; {len(planned) - left - missing} done"
-    return said + (f", {missing} without data" if missing else "")
+    roles = Counter(run.cell.role for run in planned)
+    left, missing = sum(run.is_left for run in planned), sum(run.state == "missing" for run in planned)
+    said = f"{counted(len(planned), 'run')}: {roles[SELECT]} to choose parameters, {roles[FINAL]} to report"
+    return f"{said}; {len(planned) - left - missing} done" + (f", {missing} without data" if missing else "")
