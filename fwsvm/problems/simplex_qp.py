@@ -8,6 +8,7 @@ Rows are kept with the class +1 first, so that y is a matter of position. With q
 2 (R - min q) and bounds R - R*.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from fwsvm.kernels.column_cache import ColumnCache, pieces
 from fwsvm.kernels.source import RowSource
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
+from fwsvm.numerics.threads import in_shares
 
 
 class SimplexQP(NamedTuple):
@@ -72,11 +74,18 @@ def gradients(
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight."""
-    y, support = signs(qp), np.flatnonzero(alpha)
-    h, signed = np.zeros(len(y)), alpha * y
-    for some in pieces(qp.columns, support):
-        add_lines(qp.columns.cached, qp.columns.slot_of[some], signed[some], h, 0, len(h))
-    return y * (h + signed[support].sum()) + alpha * qp.ridge
+    y = signs(qp)
+    return y * sums_by_columns(qp.columns, y * alpha, qp.columns.threads) + alpha * qp.ridge
+
+
+def sums_by_columns(columns: ColumnCache, u: np.ndarray, threads: int) -> np.ndarray:
+    """Return (K + 1) u at all rows (m,), summed in float64 from the columns of rows where u (m,) is not 0."""
+    rows = np.flatnonzero(u)
+    out: np.ndarray = np.full(len(u), u[rows].sum())
+    for some in pieces(columns, rows):
+        add = partial(add_lines, columns.cached, columns.slot_of[some], u[some], out)
+        in_shares(add, len(u), threads, STRETCH)
+    return out
 
 
 STRETCH = 2048  # entries of a sum, the least that a thread is given

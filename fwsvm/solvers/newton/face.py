@@ -21,11 +21,10 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from fwsvm import phases
-from fwsvm.errors import SettingError
 from fwsvm.kernels.column_cache import ColumnCache, provide
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.threads import blas_on, in_shares, scipy_linalg
-from fwsvm.problems.simplex_qp import STRETCH, SimplexQP, add_lines, signs
+from fwsvm.numerics.threads import blas_on, scipy_linalg
+from fwsvm.problems.simplex_qp import SimplexQP, signs, sums_by_columns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, HELD_COLUMNS, MOST_REFINEMENTS, SHARED_FACTOR
 
@@ -42,39 +41,24 @@ class Face:
         self.dtype = qp.columns.cached.dtype  # of factors
         self.factor: Factor | None = None
 
-    def check_room(self, active: int, resolved: Resolved) -> None:
-        """Refuse a face too large: its columns are kept, its matrix is factored, and a border goes beside that.
-
-        Raises
-        ------
-        SettingError
-            It does not fit in what the run was given.
-        """
+    def lack_of_room(self, active: int, resolved: Resolved) -> str:
+        """Say why a face is too large: its columns are kept, its matrix is factored, and a border goes beside that."""
         # a factor in double precision, and a border beside it
         needed = active * self.columns.cached.itemsize * len(self.y) + 14 * active * active
-        if needed > resolved.cache_bytes or active > self.most:
-            raise SettingError(
-                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where cache_mib allows "
-                f"{resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
-            )
+        if needed <= resolved.cache_bytes and active <= self.most:
+            return ""
+        return (
+            f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where cache_mib allows "
+            f"{resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
+        )
 
     def product(self, x: np.ndarray) -> np.ndarray:
-        """Return Q x (m,) for any x (m,), with as many columns provided at a time as there may be room for."""
+        """Return Q x (m,) for any x (m,)."""
         return self.y * self._sums(self.y * x)
 
     def _sums(self, u: np.ndarray) -> np.ndarray:
         """Return (K + 1) u, summed in float64."""
-        rows, cached = np.flatnonzero(u), self.columns.cached
-        out: np.ndarray = np.full(len(u), u[rows].sum())
-        for first in range(0, len(rows), self.most):
-            some = rows[first : first + self.most]
-            self._provide(some)
-            add = partial(add_lines, cached, self.columns.slot_of[some], u[some], out)
-            in_shares(add, len(u), self.threads, STRETCH)
-        return out
-
-    def _provide(self, rows: np.ndarray) -> None:
-        provide(self.columns, rows, partial(phases.inside, "kernel values"))
+        return sums_by_columns(self.columns, u, self.threads)
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float
@@ -87,7 +71,7 @@ class Face:
         u = np.zeros(len(b))
         u[rows] = (self.y * b)[rows]
         g = self.y * f - self._sums(self.y * b - u)  # there may be no room for these rows beside the others
-        self._provide(rows)
+        provide(self.columns, rows, partial(phases.inside, "kernel values"))
         for factor in self._factors(rows):
             if self._refine(rows, u, g, accuracy, factor):
                 break

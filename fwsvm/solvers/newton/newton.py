@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import SettingError, UsageError
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
@@ -234,11 +234,9 @@ class NewtonRun:
         """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
         simplex, now = self.simplex, self.simplex.now
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
-        try:
-            self.face.check_room(len(active), self.resolved)
-        except UsageError:
+        if lack := self.face.lack_of_room(len(active), self.resolved):
             if self.rule.beyond is Beyond.REFUSE:
-                raise
+                raise SettingError(lack)
             self.newton, self.has_room, self.swaps = False, False, NO_LIMIT
             self._set_goal()
             return
