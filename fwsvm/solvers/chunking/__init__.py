@@ -30,7 +30,6 @@ import numpy as np
 
 from fwsvm._mapped import is_mapped
 from fwsvm.errors import UsageError, not_one_of
-from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
@@ -264,8 +263,6 @@ def _start(
     rule.check()
     settings = with_method(resolved, rule.inner)
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):
-        if isinstance(problem.X, RowSource):
-            problem = problem._replace(X=problem.X.take(np.arange(len(problem.y))))
         return settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return ChunkRun(problem, settings, warm_start, columns)
 

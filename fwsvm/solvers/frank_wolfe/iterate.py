@@ -27,7 +27,7 @@ class SimplexIterate(Iterate):
 def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows, Binary]:
     """Return the row numbers with the class +1 first, shape (m,), the rows in that order, and the problem of these."""
     order = np.argsort(-problem.y, kind="stable")
-    rows = RowSource(problem.X).take(order)
+    rows = row_source(problem.X).take(order)
     return order, rows, Binary(rows, problem.y[order], problem.penalties[order], problem.stream)
 
 
