@@ -51,32 +51,36 @@ def fill(
     threads: int = 1,
     first: int = 0,
 ) -> None:
-    """Write k(source wanted[c], target r) to ``out[lines[c], r - first]`` for the targets r from ``first`` on.
+    """Write k(source wanted[c], target r) to ``out[lines[c], r]`` for the targets r from ``first`` on.
 
-    At most 64 rows are wanted (int32); of dense rows ``first`` is a multiple of `HEIGHT`.
+    At most 64 rows are wanted; ``first`` is a multiple of `HEIGHT`.
     """
-    (rows, own, tiles), size = targets, targets.rows.height - first
+    (rows, own, tiles), wanted = targets, wanted.astype(np.int32, copy=False)
 
     def share(begin: int, end: int) -> None:
+        begin, end = first + begin, first + end
         if len(tiles.numbers):
-            ends = (first + begin) // HEIGHT, -(-(first + end) // HEIGHT)
-            fill_dense(kernel, sources.tiles, wanted, tiles, *ends, out, first, lines)
+            ends = begin // HEIGHT, -(-end // HEIGHT)
+            fill_dense(kernel, sources.tiles, wanted, tiles, *ends, out, 0, lines)
         else:
-            which = np.arange(first + begin, first + end, dtype=np.int32)
+            which = np.arange(begin, end, dtype=np.int32)
             fill_sparse(kernel, sources.rows, sources.own, wanted, rows, own, which, out, begin, lines)
 
+    size = rows.height - first
     in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)
 
 
-def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1) -> np.ndarray:
-    """Return the kernel matrix of rows in their precision; one half is computed, and the diagonal from float64."""
+def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+    """Return the kernel matrix of rows in their precision, by default a new one.
+
+    One half is computed; the diagonal is from float64.
+    """
     (own, itself), m = own_terms_and_values(kernel, rows), rows.height
-    every, out = table(rows, own), np.empty((m, m), own.dtype)
+    every, out = table(rows, own), np.empty((m, m), own.dtype) if out is None else out
     for first in range(0, m, WIDE):
         after = min(first + WIDE, m)
-        part: np.ndarray = np.empty((after - first, m - first), own.dtype)
-        wanted = np.arange(first, after)
-        fill(kernel, every, wanted.astype(np.int32), every, part, wanted - first, threads, first)
-        out[first:after, first:], out[after:, first:after] = part, part[:, after - first :].T
+        some = np.arange(first, after)
+        fill(kernel, every, some, every, out, some, threads, first)
+        out[after:m, first:after] = out[first:after, after:m].T
     np.fill_diagonal(out, itself)
     return out

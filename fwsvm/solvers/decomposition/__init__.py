@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.rows import in_precision, some_rows
+from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.kernels.tables import kernel_matrix
 from fwsvm.numerics.compile import njit
@@ -143,7 +144,7 @@ class DecompositionRun:
     ) -> None:
         rule.check()
         self.rule, self.resolved, self.y = rule, resolved, problem.y
-        self.exact_rows = as_rows(problem.X)  # float64, for certificates
+        self.exact_rows = row_source(problem.X).take(np.arange(len(problem.y)))  # float64, for certificates
         self.rows = in_precision(self.exact_rows, np.float32)  # for steps
         self.all_rows = AllRows(problem._replace(X=self.exact_rows), resolved)
         self.ridge, self.scale = self.all_rows.ridge, 1.0 / np.sqrt(self.all_rows.diagonal)
@@ -194,8 +195,7 @@ class DecompositionRun:
         before, dtype, size = self.b[working], self.rows.values.dtype, len(working)
         b, g, scale = (filled(values, dtype) for values in (before, slope[working], self.scale[working]))
         K, signs = np.zeros((size, len(b)), dtype), y.astype(dtype)
-        square = K[:, :size]
-        square[:] = kernel_matrix(self.resolved.kernel, few, self.resolved.threads)
+        square = kernel_matrix(self.resolved.kernel, few, self.resolved.threads, K)[:, :size]
         square += 1.0
         square *= signs
         square *= signs[:, None]
