@@ -61,7 +61,9 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = lambda message, *_, **__: f"fwsvm: {message}\n"
-        gc.set_threshold(50_000, 20, 100)  # numba's compiler makes millions of objects, few of them garbage
+        gc.set_threshold(
+            1_000_000, 20, 100
+        )  # numba's compiler makes millions of objects, few of them garbage
         if threading.current_thread() is threading.main_thread():
             # a cluster's scheduler sends it before it kills: what is there is saved
             signal.signal(signal.SIGTERM, signal.default_int_handler)

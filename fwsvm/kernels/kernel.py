@@ -154,27 +154,27 @@ def width_rules() -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-@generic(each_step=True)
+@generic
 def pair(kernel, total, x, z):
     """Return ``total`` plus the contribution of a feature with values x and z; by default their product."""
 
 
-@generic(each_step=True)
+@generic
 def alone(kernel, x):
     """Return the contribution of a feature with value x to its row's own term."""
 
 
-@generic(each_step=True)
+@generic
 def itself(kernel, own):
     """Return the sum over features of a row with itself, from its own term."""
 
 
-@generic(each_step=True)
+@generic
 def value(kernel, total, own_x, own_z):
     """Return k(x, z) from the sum over features and the two own terms."""
 
 
-@generic(each_step=True)
+@generic
 def apart(kernel, total, x, z):
     """Return ``total`` plus what a feature adds to the distance of two rows, for kernels that are a function of one.
 

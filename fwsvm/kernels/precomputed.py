@@ -52,7 +52,7 @@ def _entry(values: np.ndarray, x, z):
     return values[int(x) - 1, int(z) - 1]
 
 
-@overload(_entry, each_step=True)
+@overload(_entry)
 def _entry_compiled(values, x, z):
     def one(values, x, z):
         # what has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read

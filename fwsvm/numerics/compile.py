@@ -88,7 +88,18 @@ def compile_seconds() -> float:
     return getattr(_COMPILER.here, "seconds", 0.0)
 
 
-class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """Code of a function, optimised once, with that of the functions it calls: numba does it three times over."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout  # noqa: SLF001  (linking asks for it)
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()  # noqa: SLF001
+        passes.run(self._final_module, builder)
+
+
+class _InnerLibrary(_Library):
     """Code of an inner function, which is optimised and becomes machine code as part of its callers alone."""
 
     @property
@@ -99,9 +110,6 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     def set_env(self, *_: Any) -> None:
         """Set no environment."""
 
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout  # noqa: SLF001  (linking asks for it)
-
     def _optimize_final_module(self) -> None:
         pass
 
@@ -110,15 +118,30 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class _InnerCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, with an `_InnerLibrary`."""
+class _Compiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with a `_Library`."""
+
+    library: type[_Library] = _Library
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        self.state.library = _InnerLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
         return super().compile_extra(func)
 
 
-_FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+class _InnerCompiler(_Compiler):
+    """Numba's compiler, with an `_InnerLibrary`."""
+
+    library = _InnerLibrary
+
+
+_FLAGS = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "no_rewrites": True,  # no branches on constants, no sums of whole arrays: their passes find nothing
+    "pipeline_class": _Compiler,
+}
 #: For functions called at every step: no reference counting, so they must not allocate arrays.
 _A_STEP = {"_nrt": False}
 _INNER = {"no_cpython_wrapper": True, "pipeline_class": _InnerCompiler}
@@ -169,7 +192,7 @@ def njit(
     return Compiled(function, flags, inner=inner)
 
 
-def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callable], Callable]:
+def overload(function: Callable, *, each_step: bool = True) -> Callable[[Callable], Callable]:
     """Decorate a function of types that returns what compiled code calls for ``function``.
 
     For ``each_step`` see `njit`. As numba's, but compiled as an inner function.
@@ -179,7 +202,7 @@ def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callab
 
 
 def generic(
-    function: Callable | None = None, *, default: Callable | None = None, each_step: bool = False
+    function: Callable | None = None, *, default: Callable | None = None, each_step: bool = True
 ) -> Any:
     """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
 

@@ -149,27 +149,27 @@ def _nothing(rule, s, i, gain):
     pass
 
 
-@generic
+@generic(each_step=False)
 def begin(rule, s):
     """Set the rows of the next sweep, ``order[:now.size]``."""
 
 
-@generic
+@generic(each_step=False)
 def end(rule, s):
     """Update the method's state after a sweep; return whether its own stopping rule (``now.epsilon``) is met."""
 
 
-@generic(default=_no, each_step=True)
+@generic(default=_no)
 def is_at_rest(rule, s, i):
     """Return whether a visit of row i is known to be a step of length zero."""
 
 
-@generic(default=_no_more, each_step=True)
+@generic(default=_no_more)
 def is_shrunk(rule, s, i, g):
     """Return whether row i, at which the gradient is g, leaves the active set."""
 
 
-@generic(default=_nothing, each_step=True)
+@generic(default=_nothing)
 def update_preference(rule, s, i, gain):
     """Update the method's preference for row i after a step that increased D by ``gain``."""
 
