@@ -15,7 +15,7 @@ from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
 
-@generic(each_step=True)
+@generic
 def choose(rule, s, i):
     """Return the Move that the method makes with ascent vertex i."""
 
@@ -24,7 +24,7 @@ def _ascent_vertex(rule, s):
     select(s.search, s)
 
 
-@generic(default=_ascent_vertex, each_step=True)
+@generic(default=_ascent_vertex)
 def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
@@ -63,30 +63,33 @@ def _at_hand(s, i):
     return False
 
 
-@njit(each_step=True, inner=False, nogil=False)  # microseconds, as releasing the interpreter lock would cost
-def settle(alpha, q, diagonal, active, now):
+@njit(each_step=True)
+def _settle(s):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
 
     An entry of q is a sum of terms up to alpha_j K~_jj: large kernel values that cancel leave no gap smaller than that.
     """
     R = squares = 0.0
-    for p in range(now[0].active):
-        j = active[p]
-        R += alpha[j] * q[j]
-        squares += (alpha[j] * diagonal[j]) ** 2
-    now[0].R, now[0].noise = R, GAP_ROUNDING * np.sqrt(squares)
+    for p in range(s.now[0].active):
+        j = s.active[p]
+        R += s.alpha[j] * s.q[j]
+        term = s.alpha[j] * s.diagonal[j]
+        squares += term * term
+    s.now[0].R, s.now[0].noise = R, GAP_ROUNDING * np.sqrt(squares)
 
 
 @njit(each_step=True, inner=False)
 def advance(rule, s, steps):
     """Find a vertex, choose a move and make it, ``steps`` times at most; return how many.
 
-    Fewer means that ``now.stop`` says why.
+    Fewer means that ``now.stop`` says why. For 0 steps, R is recomputed.
     """
     now = s.now[0]
+    if steps == 0:
+        _settle(s)
     for taken in range(steps):
         if now.steps % SETTLE_EVERY == 0:
-            settle(s.alpha, s.q, s.diagonal, s.active, s.now)
+            _settle(s)
         if not now.found:
             find(rule, s)
             if now.stop != GOING:

@@ -18,11 +18,10 @@ from fwsvm.problems.simplex_qp import SimplexQP, gradient_by_columns, simplex_qp
 from fwsvm.settings import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
-from fwsvm.solvers.frank_wolfe.engine import advance, plain, settle
+from fwsvm.solvers.frank_wolfe.engine import advance, plain
 from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, fetch_columns
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, sorted_by_class
 from fwsvm.solvers.frank_wolfe.sampled import (
-    CANDIDATES,
     drawn_soon,
     fetch_candidates,
     has_room,
@@ -31,7 +30,7 @@ from fwsvm.solvers.frank_wolfe.sampled import (
     places_for,
     tracking_pays,
 )
-from fwsvm.solvers.frank_wolfe.scans import do_tasks, team_running, thread_team
+from fwsvm.solvers.frank_wolfe.scans import CACHE_LINE, do_tasks, team_running, thread_team
 from fwsvm.solvers.frank_wolfe.start import POINTS, path_start, starting_point
 from fwsvm.solvers.frank_wolfe.state import (
     CANDIDATES_MISS,
@@ -41,6 +40,7 @@ from fwsvm.solvers.frank_wolfe.state import (
     NO_PROGRESS,
     NO_VIOLATOR,
     FullSearch,
+    Sample,
     Search,
     SimplexStart,
     SimplexState,
@@ -128,33 +128,42 @@ class SimplexRun:
         # Only CVM never steps toward a row of the active set: it has solved that.
         chosen = protocol.candidates if isinstance(self.rule, CVM) else UNIFORM
         computed = protocol.gradient != KEPT and matrix_fits(active, self.resolved.cache_bytes)
-        return Search(CANDIDATES, protocol.retries, chosen != UNIFORM, chosen == BALANCED, computed)
+        return Search(protocol.retries, chosen != UNIFORM, chosen == BALANCED, computed)
 
     def _state(
         self, search: Search, support: np.ndarray, weights: np.ndarray, K: np.ndarray | None = None
     ) -> SimplexState:
         """Return the state at weights of the rows ``support``, of kernel matrix K, whose q is not yet known."""
-        (columns, plus, ridge, diagonal), threads = self.qp, self.resolved.threads
-        row = place_of = np.arange(len(columns.itself), dtype=np.int32)
-        cached, slot_of = columns.cached, columns.slot_of
-        if search.computed:
-            row, place_of, plus = places_for(self.qp, support)
+        qp, m, computed = self.qp, len(self.order), search.computed
+        row = place_of = np.arange(m, dtype=np.int32)
+        plus, ridge, diagonal, cached, slot_of = (
+            qp.plus,
+            qp.ridge,
+            qp.diagonal,
+            qp.columns.cached,
+            qp.columns.slot_of,
+        )
+        if computed:
+            row, place_of, plus = places_for(qp, support)
             ridge, diagonal, slot_of = ridge[row], diagonal[row], np.arange(len(row), dtype=np.int32)
             cached = np.zeros((len(row), len(row)), cached.dtype)
             places = place_of[support]
-            cached[np.ix_(places, places)] = matrix_of(columns, support) if K is None else K
+            cached[np.ix_(places, places)] = matrix_of(qp.columns, support) if K is None else K
         n, count, places = len(row), len(support), place_of[support]
         alpha, active, place = np.zeros(n), np.zeros(n, np.int32), np.full(n, -1, np.int32)
         alpha[places], active[:count], place[places] = weights, places, np.arange(count)
-        self.now["active"], self.now["plus"] = count, np.count_nonzero(support < self.qp.plus)
+        self.now["active"], self.now["plus"] = count, np.count_nonzero(support < qp.plus)
         active_diagonal = np.where(place < 0, -1.0, diagonal)
-        point = alpha, np.zeros(n), active, place, active_diagonal, self.now, self.random
-        rows = self.qp.plus, self.qp.ridge, self.qp.diagonal
-        candidates = np.empty((WIDE, n if search.computed else 1), cached.dtype)
-        values = cached, slot_of, row, place_of, rows, self.drawn, candidates
-        team = thread_team(0 if search.computed else n, threads)
-        state = SimplexState(search, plus, ridge, diagonal, *point, *values, team)
-        if len(state.team.claimed):  # compile what the other threads run: no loop runs yet, so it returns
+        point = alpha, np.zeros(n), active, place, active_diagonal, self.now
+        team = thread_team(0 if computed else n, self.resolved.threads)
+        sample: Sample | tuple[()] = ()
+        if self.sampled:
+            values = np.empty((WIDE, n if computed else 1), cached.dtype)
+            sample = Sample(qp.plus, qp.ridge, qp.diagonal, row, place_of, self.drawn, values, self.random)
+        state = SimplexState(search, plus, ridge, diagonal, *point, cached, slot_of, team, sample)
+        if (
+            len(team.words) > CACHE_LINE
+        ):  # compile what the other threads run: no loop runs yet, so it returns
             do_tasks(state, 0)
         return state
 
@@ -181,7 +190,7 @@ class SimplexRun:
         """Return the active rows, by number among those of the run, and their weights."""
         s = self.state
         active = s.active[: int(s.now["active"][0])]
-        return s.row[active], s.alpha[active]
+        return s.sample.row[active] if self.sampled else active, s.alpha[active]
 
     def alpha(self) -> np.ndarray:
         """Return the weights (m,) of the rows of this run."""
@@ -197,8 +206,8 @@ class SimplexRun:
             s.q[:] = q
             s.now["best"] = q.argmin()
         else:
-            s.q[s.place_of[where]] = q
-        settle(s.alpha, s.q, s.diagonal, s.active, s.now)
+            s.q[s.sample.place_of[where]] = q
+        advance(self.rule, s, 0)
 
     # ---------------------------------------------------------------- kernel values
 
@@ -229,7 +238,7 @@ class SimplexRun:
             return
         if not room:
             K = s.cached[np.ix_(active, active)]
-            self.state = self._state(search, s.row[active], s.alpha[active], K)
+            self.state = self._state(search, s.sample.row[active], s.alpha[active], K)
             self.state.q[self.state.active[: len(active)]] = s.q[active]
         fetch_candidates(self.state, self.qp.columns)
 
@@ -266,7 +275,7 @@ class SimplexRun:
             with team_running(self.state):
                 taken += int(advance(self.rule, self.state, steps - taken))
             if now["stop"] == COLUMN_MISS:  # a row that is drawn rarely needs no column ahead of time
-                ahead = drawn_soon(self.state.search, len(self.order))
+                ahead = not self.sampled or drawn_soon(len(self.order))
                 fetch_columns(self.state, self.qp.columns, self.block, ahead=ahead)
             elif now["stop"] == CANDIDATES_MISS:
                 self._look_at_candidates()

@@ -29,7 +29,7 @@ from fwsvm.solvers.tuning import FIRST_ROOM, LONE_COLUMN_COST, PREFETCH_WITHIN, 
 CANDIDATES = 59  # hold one of the best 5 per cent with probability 0.95 (003 Theorem 1)
 
 
-@generic(each_step=True)
+@generic
 def select(search, s):
     """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
 
@@ -65,38 +65,39 @@ def _select_candidate(search, s):
 @njit(each_step=True)
 def draw(s):
     """Draw candidates, with replacement; come back for their kernel values if need be."""
-    search, now = s.search, s.now[0]
-    m, plus = s.place_of.size, s.rows[0]
+    search, sample, now = s.search, s.sample, s.now[0]
+    m, plus = sample.place_of.size, sample.plus
     outside = search.outside and now.active < m
     plus_left, minus_left = plus - now.plus, m - plus - (now.active - now.plus)
     first, size = 0, m
-    for c in range(search.candidates):
+    for c in range(CANDIDATES):
         if outside and search.in_turn:  # or of one class where the other has none left
             from_plus = plus_left > 0 and (c % 2 == 0 or minus_left == 0)
             first, size = (0, plus) if from_plus else (plus, m - plus)
-        i = first + below(s.random, size)
+        i = first + below(sample.random, size)
         while outside and is_active(s, i):
-            i = first + below(s.random, size)
-        s.drawn[c] = i
+            i = first + below(sample.random, size)
+        sample.drawn[c] = i
     now.draws += 1
     if search.computed:
-        now.looked += search.candidates * now.active
+        now.looked += CANDIDATES * now.active
         now.stop = CANDIDATES_MISS
 
 
 @njit(inline="always")
 def is_active(s, i):
     """Return whether row i of the problem is in the active set."""
-    t = s.place_of[i]
-    return t >= 0 and s.row[t] == i and s.place[t] >= 0
+    t = s.sample.place_of[i]
+    return t >= 0 and s.sample.row[t] == i and s.place[t] >= 0
 
 
 @njit(each_step=True)
 def best_candidate(s):
     """Return the candidate with the least q, the first of equals, and that q."""
     best, least = 0, np.inf
-    for c in range(s.search.candidates):
-        q_i = gradient_of(s, c, s.drawn[c]) if s.search.computed else s.q[s.drawn[c]]
+    for c in range(CANDIDATES):
+        i = s.sample.drawn[c]
+        q_i = gradient_of(s, c, i) if s.search.computed else s.q[i]
         if q_i < least:
             best, least = c, q_i
     return best, least
@@ -108,30 +109,29 @@ def gradient_of(s, c, i):
     h = 0.0
     for p in range(s.now[0].active):
         t = s.active[p]
-        k = s.values[c, p] + 1.0
+        k = s.sample.values[c, p] + 1.0
         h += s.alpha[t] * (k if t < s.plus else -k)
-    t = s.place_of[i]
-    return (h if i < s.rows[0] else -h) + (s.alpha[t] * s.ridge[t] if is_active(s, i) else 0.0)
+    t = s.sample.place_of[i]
+    return (h if i < s.sample.plus else -h) + (s.alpha[t] * s.ridge[t] if is_active(s, i) else 0.0)
 
 
 @njit(each_step=True)
 def hold(s, c, q_i):
     """Return the place of candidate c: a free one of its class, with its column, unless it is held."""
-    i = np.int64(s.drawn[c])
-    plus, ridge, diagonal = s.rows
+    sample, i = s.sample, np.int64(s.sample.drawn[c])
     if not s.search.computed or is_active(s, i):
-        t = np.int64(s.place_of[i])
+        t = np.int64(sample.place_of[i])
         s.q[t] = q_i
         return t
-    t = np.int64(0 if i < plus else s.plus)
+    t = np.int64(0 if i < sample.plus else s.plus)
     while s.place[t] >= 0:
         t += 1
-    s.row[t], s.place_of[i] = i, t
-    s.q[t], s.ridge[t], s.diagonal[t] = q_i, ridge[i], diagonal[i]
+    sample.row[t], sample.place_of[i] = i, t
+    s.q[t], s.ridge[t], s.diagonal[t] = q_i, sample.ridge[i], sample.diagonal[i]
     for p in range(s.now[0].active):
         r = s.active[p]
-        s.cached[t, r] = s.cached[r, t] = s.values[c, p]
-    s.cached[t, t] = diagonal[i] - ridge[i] - 1.0
+        s.cached[t, r] = s.cached[r, t] = sample.values[c, p]
+    s.cached[t, t] = s.diagonal[t] - s.ridge[t] - 1.0
     return t
 
 
@@ -142,12 +142,12 @@ _LINES = np.arange(WIDE)
 
 def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
     """Compute k between the candidates and the active rows."""
-    active = s.row[s.active[: int(s.now["active"][0])]]
-    (rows, own, _), some = columns.table, s.drawn[:CANDIDATES]
+    active = s.sample.row[s.active[: int(s.now["active"][0])]]
+    (rows, own, _), some = columns.table, s.sample.drawn[:CANDIDATES]
 
     def share(first: int, last: int) -> None:
         part = active[first:last]
-        fill_sparse(columns.kernel, rows, own, some, rows, own, part, s.values, first, _LINES)
+        fill_sparse(columns.kernel, rows, own, some, rows, own, part, s.sample.values, first, _LINES)
 
     threads = columns.table.threads(len(active) * len(some), columns.threads)
     in_shares(share, len(active), threads, TILE)
@@ -191,9 +191,9 @@ def matrix_of(columns: ColumnCache, support: np.ndarray) -> np.ndarray:
     return K
 
 
-def drawn_soon(search: Search, m: int) -> bool:
+def drawn_soon(m: int) -> bool:
     """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
-    return search.candidates == 0 or m <= PREFETCH_WITHIN * search.candidates
+    return m <= PREFETCH_WITHIN * CANDIDATES
 
 
 def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
@@ -201,8 +201,8 @@ def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
 
     That is the gradient once, a column for each active row, and an update of m entries a step.
     """
-    now, m = s.now[0], len(s.place_of)
+    now, m = s.now[0], len(s.sample.place_of)
     fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
-    each = 1 if drawn_soon(s.search, m) else LONE_COLUMN_COST
+    each = 1 if drawn_soon(m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each
     return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

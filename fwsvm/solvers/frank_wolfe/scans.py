@@ -122,68 +122,47 @@ UPDATE, PARTNER = np.int64(0), np.int64(1)  # for a literal numba compiles a ver
 CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for each other (false sharing)
 NO_TASK = -1
 
-#: The arguments of `scan`.
-TASK = np.dtype(
-    [
-        ("kind", np.int64),
-        ("i", np.int64),
-        ("j", np.int64),
-        ("scale", np.float64),
-        ("a", np.float64),
-        ("b", np.float64),
-    ]
-)
+#: Words of a share beside the last epoch for which it was claimed: the last for which it was done, and the row found.
+DONE, PLACE = 1, 2
 
 
 class ThreadTeam(NamedTuple):
-    """What the threads of a run share; it has no shares where there is one thread only.
+    """What the threads of a run share: a cache line of its own for the epoch, then one for each share.
+
+    There are no shares where there is one thread only.
 
     Attributes
     ----------
-    epoch : ndarray of int64, shape (8,)
-        The number of the present task in its first place, or `NO_TASK` while no loop runs.
-    claimed, done : ndarray of int64, shape (shares * 8,)
-        The last epoch for which each share was claimed, and was done.
-    place : ndarray of int64, shape (shares * 8,)
-    value : ndarray of float64, shape (shares * 8,)
-        Result of the scan in each share.
-    task : ndarray of `TASK`, shape (1,)
+    words : ndarray of int64, shape (8 + shares * 8,)
+        First the number of the present task, or `NO_TASK` while no loop runs.
+    value : ndarray of float64, shape (8 + shares * 8,)
+        How good the row is that was found in each share.
     """
 
-    epoch: np.ndarray
-    claimed: np.ndarray
-    done: np.ndarray
-    place: np.ndarray
+    words: np.ndarray
     value: np.ndarray
-    task: np.ndarray
 
 
 def thread_team(m: int, threads: int) -> ThreadTeam:
     """Return a team for scans over m rows."""
     shares = min(threads, m // ROWS_A_THREAD)
-    words = CACHE_LINE * shares if shares > 1 else 0
-    claimed, done, place = np.zeros((3, words), np.int64)
-    return ThreadTeam(np.full(CACHE_LINE, NO_TASK), claimed, done, place, np.zeros(words), np.zeros(1, TASK))
+    size = CACHE_LINE * (1 + shares if shares > 1 else 1)
+    team = ThreadTeam(np.zeros(size, np.int64), np.zeros(size))
+    team.words[0] = NO_TASK
+    return team
 
 
 @contextmanager
 def team_running(s: Any) -> Iterator[None]:
     """Run the other threads of a run in `do_tasks` while the block runs."""
-    team = s.team
-    if len(team.claimed) == 0:
-        yield
-        return
+    words = s.team.words
 
     def end() -> None:
-        team.epoch[0] = NO_TASK
+        words[0] = NO_TASK
 
-    others = len(team.claimed) // CACHE_LINE - 1
-    try:
-        team.epoch[0] = team.done[0]
-        with alongside(lambda me: do_tasks(s, me), others, end):
-            yield
-    finally:
-        end()
+    words[0] = words[DONE - CACHE_LINE]  # what every share has done
+    with alongside(lambda me: do_tasks(s, me), max(0, len(words) // CACHE_LINE - 2), end):
+        yield
 
 
 @njit
@@ -192,11 +171,11 @@ def do_tasks(s, me):
 
     ``me`` is the number of this thread, from 0: threads begin at different shares.
     """
-    team = s.team
-    epoch = load_acquire(team.done, 0)
-    shares = team.claimed.size // CACHE_LINE
+    words = s.team.words
+    epoch = load_acquire(words, CACHE_LINE + DONE)
+    shares = words.size // CACHE_LINE - 1
     while True:
-        latest = load_acquire(team.epoch, 0)
+        latest = load_acquire(words, 0)
         if latest == NO_TASK:
             return
         if latest == epoch:
@@ -210,20 +189,20 @@ def do_tasks(s, me):
 @njit(each_step=True)
 def _do_share(s, share, epoch):
     """Do one share of the present task unless another thread has claimed it."""
-    team, at = s.team, share * CACHE_LINE
-    if not compare_exchange(team.claimed, at, epoch - 1, epoch):
+    words, at = s.team.words, (1 + share) * CACHE_LINE
+    if not compare_exchange(words, at, epoch - 1, epoch):
         return
-    shares, m = team.claimed.size // CACHE_LINE, s.q.size
+    shares, m = words.size // CACHE_LINE - 1, s.q.size
     first = m // 8 * share // shares * 8
     last = m // 8 * (share + 1) // shares * 8 if share + 1 < shares else m
-    team.place[at], team.value[at] = _scan_range(s, first, last)
-    store_release(team.done, at, epoch)
+    words[at + PLACE], s.team.value[at] = _scan_range(s, first, last)
+    store_release(words, at + DONE, epoch)
 
 
 @njit(each_step=True)
 def _scan_range(s, first, last):
     """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
-    task = s.team.task[0]
+    task = s.now[0].task
     kind, i, scale, a, b = task.kind, task.i, task.scale, task.a, task.b
     q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[task.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
@@ -248,19 +227,19 @@ def scan(s, kind, i, j, scale, a, b):
     UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
     `partner_scan` for row i, where a is ``twice`` for that class.
     """
-    team, task = s.team, s.team.task[0]
-    shares, epoch = team.claimed.size // CACHE_LINE, team.epoch[0] + 1
+    words, task = s.team.words, s.now[0].task
     task.kind, task.i, task.j, task.scale, task.a, task.b = kind, i, j, scale, a, b
-    if shares == 0:
-        return _scan_range(s, np.int64(0), s.q.size)[0]
-    store_release(team.epoch, 0, epoch)
-    for share in range(shares):
-        _do_share(s, share, epoch)
     best, least = np.int64(-1), np.inf
-    for share in range(shares):
-        at = share * CACHE_LINE
-        while load_acquire(team.done, at) != epoch:
+    if words.size == CACHE_LINE:
+        best, least = _scan_range(s, np.int64(0), s.q.size)
+        return best
+    epoch = words[0] + 1
+    store_release(words, 0, epoch)
+    for share in range(words.size // CACHE_LINE - 1):
+        _do_share(s, share, epoch)
+    for at in range(CACHE_LINE, words.size, CACHE_LINE):
+        while load_acquire(words, at + DONE) != epoch:
             spin_hint()
-        if team.value[at] < least:
-            best, least = team.place[at], team.value[at]
+        if s.team.value[at] < least:
+            best, least = words[at + PLACE], s.team.value[at]
     return best

@@ -11,6 +11,18 @@ from fwsvm.solvers.solver import WarmStart
 #: would not lower R; a kernel column is not cached; the candidates' kernel values are not computed.
 GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, COLUMN_MISS, CANDIDATES_MISS = range(6)
 
+#: The arguments of `fwsvm.solvers.frank_wolfe.scans.scan`, for the threads that share it.
+TASK = np.dtype(
+    [
+        ("kind", np.int64),
+        ("i", np.int64),
+        ("j", np.int64),
+        ("scale", np.float64),
+        ("a", np.float64),
+        ("b", np.float64),
+    ]
+)
+
 CONTROL = np.dtype(
     [
         ("R", np.float64),  # alpha' K~ alpha
@@ -31,12 +43,13 @@ CONTROL = np.dtype(
         ("found", np.int64),  # whether ``vertex`` is that of the present point
         ("draws", np.int64),  # how often candidates were drawn for the present point
         ("looked", np.int64),  # kernel values that looking at candidates and checks cost
+        ("task", TASK),
     ]
 )
 
 
 class Search(NamedTuple):
-    """How the ascent vertex is found: among all rows, or among ``candidates`` drawn with replacement.
+    """How the ascent vertex is found: among all rows, or among candidates drawn with replacement.
 
     Candidates are drawn up to ``retries`` times while none violates the goal. With ``outside`` they are drawn from the
     rows outside the active set, with ``in_turn`` from its two classes in turn, as LIBCVM and the program of 003's
@@ -44,7 +57,6 @@ class Search(NamedTuple):
     time.
     """
 
-    candidates: int = 0
     retries: int = 0
     outside: bool = False
     in_turn: bool = False
@@ -55,6 +67,37 @@ class FullSearch(Search):
     """Search among all rows: a type of its own, so that code for candidates is compiled only where it runs."""
 
     __slots__ = ()
+
+
+class Sample(NamedTuple):
+    """What sampled search knows of all m rows of the problem, and its candidates.
+
+    Attributes
+    ----------
+    plus : int
+        Number of rows with y = +1.
+    ridge, diagonal : ndarray of float64, shape (m,)
+        1 / C_i and K~_ii.
+    row : ndarray of int32, shape (n,)
+        The row of the problem at each place.
+    place_of : ndarray of int32, shape (m,)
+        The place that each row of the problem was last held at, -1 for none.
+    drawn : ndarray of int32, shape (64,)
+        The candidates, rows of the problem.
+    values : ndarray, shape (64, n)
+        Kernel values of the candidates with the active rows (`Search.computed`).
+    random : ndarray of uint64, shape (1,)
+        A stream of `fwsvm.numerics.random`.
+    """
+
+    plus: int
+    ridge: np.ndarray
+    diagonal: np.ndarray
+    row: np.ndarray
+    place_of: np.ndarray
+    drawn: np.ndarray
+    values: np.ndarray
+    random: np.ndarray
 
 
 class SimplexState(NamedTuple):
@@ -81,24 +124,13 @@ class SimplexState(NamedTuple):
     active_diagonal : ndarray of float64, shape (n,)
         K~_ii of active rows, -1 of the others: one array tells a scan which rows are active, and their K~_ii.
     now : ndarray of `CONTROL`, shape (1,)
-    random : ndarray of uint64, shape (1,)
-        A stream of `fwsvm.numerics.random`.
     cached : ndarray, shape (slots, n)
         Kernel columns k(x_i, .).
     slot_of : ndarray of int32, shape (n,)
         Line of ``cached`` with a row's column, -1 for none.
-    row : ndarray of int32, shape (n,)
-        The row of the problem at each place.
-    place_of : ndarray of int32, shape (m,)
-        The place that each row of the problem was last held at, -1 for none.
-    rows : tuple
-        Number of rows with y = +1, and ridge and diagonal (m,), of the problem.
-    drawn : ndarray of int32, shape (64,)
-        The candidates, rows of the problem.
-    values : ndarray, shape (64, n)
-        Kernel values of the candidates with the active rows (`Search.computed`).
     team : ThreadTeam
         The threads that share scans.
+    sample : Sample; () under full search
     """
 
     search: Search
@@ -111,15 +143,10 @@ class SimplexState(NamedTuple):
     place: np.ndarray
     active_diagonal: np.ndarray
     now: np.ndarray
-    random: np.ndarray
     cached: np.ndarray
     slot_of: np.ndarray
-    row: np.ndarray
-    place_of: np.ndarray
-    rows: tuple[int, np.ndarray, np.ndarray]
-    drawn: np.ndarray
-    values: np.ndarray
     team: Any
+    sample: Any
 
 
 def stopping_line(stop: str, level: float, widest: float) -> tuple[float, float]:
