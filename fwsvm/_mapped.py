@@ -6,13 +6,15 @@ The system reads the pages of a mapped file as they are used, and takes them bac
 
 import mmap
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Union
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 #: Rows (m, n): all that reads, scales, trains and predicts takes them dense or sparse.
-RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
+RowMatrix: TypeAlias = Union[
+    np.ndarray, "scipy.sparse.csr_array"
+]  # the name, since importing scipy.sparse takes long
 
 #: Bytes of mapped numbers from which rows stay in their file. A number of its own, and not a share of what memory is
 #: free: results of a computer do not depend on what else it does.
@@ -23,7 +25,7 @@ FEW = 1 << 16  # features: arrays of so many cost nothing
 
 def is_mapped(X: Any) -> bool:
     """Whether rows, an ndarray or a csr_array, lie in a mapped file and are so many that they are to stay there."""
-    array = X.data if isinstance(X, sparse.csr_array) else X
+    array = X if isinstance(X, np.ndarray) else getattr(X, "data", X)
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base
@@ -40,7 +42,7 @@ def slices(rows: int, numbers: int, each: int | None = None) -> Iterator[slice]:
 
 def blocks(X: RowMatrix, numbers: int | None = None) -> Iterator[slice]:
     """Yield slices of some rows each, of about so many numbers, all in order."""
-    return slices(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size, numbers)
+    return slices(X.shape[0], X.size if isinstance(X, np.ndarray) else X.nnz, numbers)
 
 
 def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
@@ -51,7 +53,7 @@ def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
 
 def all_finite(X: RowMatrix) -> bool:
     """Return whether all numbers of an array, or stored in a sparse one, are finite."""
-    values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
+    values = np.atleast_1d(np.asarray(X if isinstance(X, np.ndarray) else X.data))
     return all(np.isfinite(values[some]).all() for some in slices(len(values), values.size))
 
 
@@ -59,8 +61,10 @@ def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
     """Return the rows of all parts in order, sparse where any part is."""
     if len(parts) == 1:
         return parts[0]
-    if any(map(sparse.issparse, parts)):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts], format="csr"))
+    if not all(isinstance(part, np.ndarray) for part in parts):
+        return scipy.sparse.csr_array(
+            scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
+        )
     return np.concatenate(parts)
 
 
@@ -73,20 +77,22 @@ def occurring(X: RowMatrix) -> tuple[RowMatrix, np.ndarray | None]:
     if isinstance(X, np.ndarray) or X.shape[1] <= max(FEW, 4 * X.nnz):
         return X, None
     columns, places = np.unique(X.indices, return_inverse=True)
-    return sparse.csr_array((X.data, places, X.indptr), shape=(X.shape[0], len(columns))), columns
+    return scipy.sparse.csr_array((X.data, places, X.indptr), shape=(X.shape[0], len(columns))), columns
 
 
-def only_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
+def only_columns(X: "scipy.sparse.csr_array", columns: np.ndarray) -> "scipy.sparse.csr_array":
     """Return the rows of X (m, n) with the features ``columns``, ascending: shape (m, k)."""
     if len(columns) == X.shape[1]:
         return X
     kept = np.isin(X.indices, columns)
     starts = np.append(0, np.cumsum(kept))[X.indptr]
     entries = X.data[kept], np.searchsorted(columns, X.indices[kept]), starts
-    return sparse.csr_array(entries, shape=(X.shape[0], len(columns)))
+    return scipy.sparse.csr_array(entries, shape=(X.shape[0], len(columns)))
 
 
-def widened(X: RowMatrix, columns: np.ndarray, features: int) -> sparse.csr_array:
+def widened(X: RowMatrix, columns: np.ndarray, features: int) -> "scipy.sparse.csr_array":
     """Return rows of the features ``columns``, ascending, as rows of ``features`` features."""
-    rows = sparse.csr_array(X)
-    return sparse.csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(X.shape[0], features))
+    rows = scipy.sparse.csr_array(X)
+    return scipy.sparse.csr_array(
+        (rows.data, columns[rows.indices], rows.indptr), shape=(X.shape[0], features)
+    )

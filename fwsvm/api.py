@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from fwsvm.data import inputs
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -181,7 +180,7 @@ def _unseen(model: Model, data: Any) -> LabelledRows:
     rows = as_rows(data)
     if precomputed:
         rows = beside_numbers(rows)
-    elif not sparse.issparse(rows):
+    elif isinstance(rows, np.ndarray):
         refuse_other_width(rows, model.features)
     return LabelledRows(rows, np.full(rows.shape[0], np.nan), feature_names=column_names(data))
 

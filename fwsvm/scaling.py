@@ -8,8 +8,8 @@ may fall outside.
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns, widened
 from fwsvm._memory import require
@@ -93,7 +93,7 @@ def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
     least, most = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
     for some in blocks(rows):
         low, high = rows[some].min(axis=0), rows[some].max(axis=0)
-        if isinstance(rows, csr_array):
+        if not isinstance(rows, np.ndarray):
             low, high = low.toarray().ravel(), high.toarray().ravel()
         least, most = np.minimum(least, low), np.maximum(most, high)
     return (np.arange(X.shape[1]) if columns is None else columns).astype(np.int64), least, most
@@ -112,7 +112,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     (m, n), k = X.shape, len(ranges.features)
     scaled: RowMatrix
     with np.errstate(over="ignore", invalid="ignore"):
-        if not isinstance(X, csr_array):
+        if isinstance(X, np.ndarray):
             scaled = _mapped(X if k == n else X[:, ranges.features], ranges, slice(None))
         elif ranges.keeps_zeros:
             scaled = only_columns(X, ranges.features).copy()
@@ -131,8 +131,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
         raise DataError(
             "the rows cannot be scaled: a value, or the range of a feature, is too extreme for doubles"
         )
-    if isinstance(scaled, csr_array) or (isinstance(X, csr_array) and n > 2 * k):
-        scaled = csr_array(scaled)
+    if not isinstance(scaled, np.ndarray) or (not isinstance(X, np.ndarray) and n > 2 * k):
+        scaled = scipy.sparse.csr_array(scaled)
         scaled.eliminate_zeros()
         return widened(scaled, ranges.features, n)
     if k == n:
@@ -163,7 +163,7 @@ def outside(scaled: RowMatrix, ranges: Ranges, what: str = "rows") -> tuple[int,
     """
     rows, farthest, interval = 0, (FAR, 0, 0.0), ranges.upper - ranges.lower
     for some in blocks(scaled):
-        part = coo_array(scaled[some])  # zero is in every interval
+        part = scipy.sparse.coo_array(scaled[some])  # zero is in every interval
         beyond = np.maximum(ranges.lower - part.data, part.data - ranges.upper) / interval
         if (far := beyond > FAR).any():
             rows += len(np.unique(part.coords[0][far]))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
@@ -83,8 +83,8 @@ def make_dataset(
 def as_rows(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
     array: Any
-    if sparse.issparse(X):
-        array = canonical(sparse.csr_array(_real("rows", X), dtype=np.float64))
+    if not isinstance(X, np.ndarray) and scipy.sparse.issparse(X):
+        array = canonical(scipy.sparse.csr_array(_real("rows", X), dtype=np.float64))
     elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
         array = np.asarray(X)  # as they lie in the file, which may be larger than memory
     else:

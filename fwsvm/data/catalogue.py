@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from fwsvm import scaling
 from fwsvm.data import formats, labels, lockfile, parsed_copies, splits, synthetic
@@ -134,7 +134,7 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
     """
     if table.features == features:
         return table, ()
-    X, lost = csr_array(table.X), 0
+    X, lost = scipy.sparse.csr_array(table.X), 0
     if table.features > features:
         X, lost = X[:, :features], X[:, features:].count_nonzero()
     said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.data.labels import of_names
@@ -98,9 +98,9 @@ class Dataset:
 
 def canonical_csr(
     data: NDArray[np.float64], indices: NDArray[np.integer], indptr: NDArray[np.integer], features: int
-) -> csr_array:
+) -> "scipy.sparse.csr_array":
     """Return rows whose indices are known to increase."""
-    X = csr_array((data, indices, indptr), shape=(len(indptr) - 1, features))
+    X = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, features))
     X.has_canonical_format = True
     return X
 
@@ -108,7 +108,7 @@ def canonical_csr(
 def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> None:
     """Refuse rows that were read as zero-based, since the ``features`` of training were, but look one-based."""
     X = table.X
-    if not table.zero_based or table.features != features + 1 or not isinstance(X, csr_array):
+    if not table.zero_based or table.features != features + 1 or isinstance(X, np.ndarray):
         return
     if X.indices.min(initial=1) > 0:
         raise DataError(

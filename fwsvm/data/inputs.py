@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from fwsvm import data
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
@@ -97,7 +97,7 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
     nonzeros, empty, least, most = 0, 0, np.inf, -np.inf
     for some in blocks(table.X):
-        X = csr_array(table.X[some], copy=True)
+        X = scipy.sparse.csr_array(table.X[some], copy=True)
         X.eliminate_zeros()
         nonzeros, empty = nonzeros + int(X.nnz), empty + int(np.sum(np.diff(X.indptr) == 0))
         least, most = X.data.min(initial=least), X.data.max(initial=most)
@@ -120,6 +120,6 @@ def features_in_use(X: RowMatrix) -> NDArray[np.int64]:
     """Return the columns of X, shape (m, n), that hold a value other than 0, ascending."""
     found = np.zeros(0, np.int64)
     for some in blocks(X):
-        part = csr_array(X[some])
+        part = scipy.sparse.csr_array(X[some])
         found = np.union1d(found, part.indices[part.data != 0])
     return found

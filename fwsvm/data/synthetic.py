@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl
 
 import msgspec
 import numpy as np
+import scipy
 from msgspec import Meta
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
@@ -90,9 +90,13 @@ def clusters(rng: Any, common: Any, rows: int, features: int, noise: float) -> D
     return X, np.where(centre < 4, 1.0, -1.0) * signs(rng, rows, noise)
 
 
-def documents(row: Any, word: Any, shape: tuple[int, int], values: Callable[..., Any]) -> csr_array:
+def documents(
+    row: Any, word: Any, shape: tuple[int, int], values: Callable[..., Any]
+) -> "scipy.sparse.csr_array":
     """Return documents, rows of norm 1, from the row and the word of each occurrence; ``values(word, count)``."""
-    X = csr_array((np.ones(len(row)), (row.astype(np.int32), word.astype(np.int32))), shape=shape)
+    X = scipy.sparse.csr_array(
+        (np.ones(len(row)), (row.astype(np.int32), word.astype(np.int32))), shape=shape
+    )
     X.sum_duplicates()
     X.data = values(X.indices, X.data)
     row = np.repeat(np.arange(shape[0]), np.diff(X.indptr))
@@ -146,7 +150,7 @@ def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: flo
     # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
     weight = np.frexp(ranks)[1].astype(np.int64)
     X = documents(row, word, (rows, features), lambda word, count: count * weight[word])
-    return csr_array(X[origin]), labels
+    return scipy.sparse.csr_array(X[origin]), labels
 
 
 class Kind(NamedTuple):
@@ -233,7 +237,7 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     digest = hashlib.sha256(how.encode() * (how != "none"))
     for part in filter(None, (train, test)):
         X = part.X
-        values = [X.indptr, X.indices, X.data] if isinstance(X, csr_array) else [X]
+        values = [X] if isinstance(X, np.ndarray) else [X.indptr, X.indices, X.data]
         for array in (*values, part.labels):
             digest.update(str(array.shape).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)

@@ -7,7 +7,7 @@ same bits, `fwsvm.kernels.dense_tiles`.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.numerics.compile import njit
@@ -44,7 +44,7 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
     if isinstance(X, Rows):
         return in_precision(X, dtype)
-    if not sparse.issparse(X):
+    if isinstance(X, np.ndarray) or not scipy.sparse.issparse(X):
         return _stored(np.asarray(X, np.float64), dtype)
     compressed: Any = canonical(X)
     return Rows(
@@ -62,9 +62,11 @@ def _writable(array: np.ndarray, dtype: type) -> np.ndarray:
 
 def canonical(X: Any) -> RowMatrix:
     """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
-    if not sparse.issparse(X):
+    if isinstance(X, np.ndarray) or not scipy.sparse.issparse(X):
         return np.asarray(X)
-    rows = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
+    rows = (
+        X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
+    )  # which remembers its format
     if not rows.has_canonical_format:
         rows = rows.copy()  # it may share its numbers with X
         rows.sum_duplicates()  # and sort

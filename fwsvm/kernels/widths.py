@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fwsvm._mapped import RowMatrix, blocks, occurring
 
@@ -59,11 +59,11 @@ def mean_squared_distance(X: RowMatrix) -> float:
     if m < 2:
         return 0.0
     X, _ = occurring(X)
-    if not sparse.issparse(X):
+    if isinstance(X, np.ndarray):
         mean = X.mean(axis=0, dtype=np.float64)
         squares = sum(float(np.sum(np.square(X[some] - mean))) for some in blocks(X, BLOCK))
         return _at_least_zero(2.0 / (m - 1) * squares)
-    rows = sparse.csr_array(X)
+    rows = scipy.sparse.csr_array(X)
     mean, values, features = np.asarray(rows.sum(axis=0)).ravel() / m, np.asarray(rows.data), rows.indices
     square = float(np.sum(np.square(values))) / m
     spread = square - float(np.sum(np.square(mean)))
@@ -82,7 +82,7 @@ def _at_least_zero(distance: float) -> float:
 
 def mean_absolute_distance(X: RowMatrix) -> float:
     """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values."""
-    m, columns = X.shape[0], sparse.csc_array(occurring(X)[0])
+    m, columns = X.shape[0], scipy.sparse.csc_array(occurring(X)[0])
     if m < 2:
         return 0.0
     total = 0.0

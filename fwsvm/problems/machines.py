@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fwsvm import phases, scaling
 from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
@@ -337,7 +336,7 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     """
     if X.shape[1] == features:
         return X, 0
-    if isinstance(X, csr_array):
+    if not isinstance(X, np.ndarray):
         kept = X.copy()
         kept.resize(X.shape[0], features)
     else:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from fwsvm.errors import ModelError, UsageError, shown
 from fwsvm.files.atomic import is_written_in_place, replacing, shortest
@@ -103,7 +103,7 @@ def _kernel_lines(model: KernelModel) -> Iterator[str]:
     header |= {"label": codes, "nr_sv": model.counts.tolist(), "SV": []}
     yield from (_line(keyword, *words) for keyword, words in header.items())
     first = 0 if isinstance(kernel, Precomputed) or model.zero_based else 1
-    vectors = csr_array(model.support)
+    vectors = scipy.sparse.csr_array(model.support)
     vectors.sort_indices()
     for coefficients, (start, end) in zip(model.coefficients, pairwise(vectors.indptr), strict=True):
         entries = zip(vectors.indices[start:end].tolist(), vectors.data[start:end].tolist(), strict=True)
@@ -231,7 +231,9 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
         columns -= not known["zero_based"]
         last = columns
     features = facts.get("features", int(last.max(initial=-1)) + 1)
-    support = csr_array((np.array(values), columns, np.array(ends)), shape=(len(coefficients), features))
+    support = scipy.sparse.csr_array(
+        (np.array(values), columns, np.array(ends)), shape=(len(coefficients), features)
+    )
     support.check_format()
     support.sum_duplicates()
     sigmoids = [header[keyword] for keyword in SIGMOIDS if keyword in header]

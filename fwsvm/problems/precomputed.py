@@ -11,7 +11,7 @@ without eigenvalues below those that the ridge 1 / C_i makes up for.
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
@@ -46,12 +46,16 @@ def with_numbers(values: RowMatrix) -> RowMatrix:
 def beside_numbers(values: RowMatrix) -> RowMatrix:
     """Return the table of rows from their kernel values (m, L): numbers 1 to m in column 0, as in a file."""
     numbers = np.arange(1.0, values.shape[0] + 1.0)[:, None]
-    if sparse.issparse(values):
-        return sparse.csr_array(sparse.hstack([sparse.csr_array(numbers), values], format="csr"))
+    if scipy.sparse.issparse(values):
+        return scipy.sparse.csr_array(
+            scipy.sparse.hstack([scipy.sparse.csr_array(numbers), values], format="csr")
+        )
     return np.hstack([numbers, values])
 
 
-def given_by(X: RowMatrix, penalties: np.ndarray | None) -> tuple[sparse.csr_array, np.ndarray, Precomputed]:
+def given_by(
+    X: RowMatrix, penalties: np.ndarray | None
+) -> tuple["scipy.sparse.csr_array", np.ndarray, Precomputed]:
     """Return the rows of a table (m, L + 1) with their numbers alone, their places (m, 1) in the kernel, and this.
 
     Parameters
@@ -70,7 +74,7 @@ def given_by(X: RowMatrix, penalties: np.ndarray | None) -> tuple[sparse.csr_arr
     m = X.shape[0]
     what = f"the kernel matrix of {m:,} rows, and a test of it,"
     require(5 * 8 * m * max(X.shape), what, "take fewer rows (fwsvm subset)")
-    table = X.toarray() if isinstance(X, sparse.csr_array) else X
+    table = X.toarray() if isinstance(X, scipy.sparse.csr_array) else X
     numbers = table[:, 0].astype(np.int64)
     wrong = np.flatnonzero((numbers != table[:, 0]) | (numbers < 1) | (numbers >= X.shape[1]))
     if len(wrong):
@@ -83,7 +87,7 @@ def given_by(X: RowMatrix, penalties: np.ndarray | None) -> tuple[sparse.csr_arr
     values = np.ascontiguousarray(table[:, numbers])
     _refuse_unsymmetric(values, numbers)
     _refuse_indefinite(values, penalties)
-    kept = sparse.csr_array((numbers * 1.0, (np.arange(m), np.zeros(m, np.int64))), shape=X.shape)
+    kept = scipy.sparse.csr_array((numbers * 1.0, (np.arange(m), np.zeros(m, np.int64))), shape=X.shape)
     return kept, np.arange(1.0, m + 1.0)[:, None], Precomputed(values)
 
 
@@ -128,7 +132,7 @@ def refuse_other_rows(X: RowMatrix, last: int = 0, training_rows: int | None = N
         trained the model, with more.
     """
     used = X.shape[1] - 1
-    if isinstance(X, sparse.csr_array):  # whose reader keeps the zero of 0:0
+    if isinstance(X, scipy.sparse.csr_array):  # whose reader keeps the zero of 0:0
         used = int(X.indices.max(initial=0))
         numbered = np.searchsorted(X.indptr, np.flatnonzero(X.indices == 0), "right")
         if len(missing := np.setdiff1d(np.arange(1, X.shape[0] + 1), numbered)):
@@ -153,6 +157,6 @@ def decision(support: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
 
     ``support`` is a table of the support vectors' numbers alone.
     """
-    numbers = sparse.csr_array(support).sum(axis=1).astype(np.int64)
+    numbers = scipy.sparse.csr_array(support).sum(axis=1).astype(np.int64)
     refuse_other_rows(X, int(numbers.max(initial=0)))
     return np.asarray(X[:, numbers] @ weights)

@@ -16,7 +16,6 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.distances import value_error
@@ -137,7 +136,7 @@ class CPath:
     def _run(self, problems: Subproblems, resolved: Resolved, solved: Solved, watch: Watch | None) -> Run:
         X, parts = problems.X, solved.parts
         cut = len(parts) < len(problems) or solved.interrupted or any(part.status in CUT for part in parts)
-        stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]
+        stored = (X.size if isinstance(X, np.ndarray) else X.nnz) / X.shape[0]
         steps = sum(len(part.rows) * part.counters.steps for part in parts)
         # scanned rows, and the numbers that kernel values were computed of
         work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, parse_rows
@@ -106,7 +106,7 @@ class _Rows:
                 array.resize(2 * self.used, refcheck=False)
             array[start : self.used] = new
 
-    def finish(self, features: int) -> csr_array:
+    def finish(self, features: int) -> "scipy.sparse.csr_array":
         """Return the rows."""
         for array in self.arrays:
             array.resize(self.used, refcheck=False)
@@ -168,7 +168,7 @@ def parse(
         f"qid: was ignored in {queries} rows": queries,
         f"{empty} {blank}": empty and not labelled,
     }
-    X = csr_array((len(which), width)) if add else rows.finish(width)
+    X = scipy.sparse.csr_array((len(which), width)) if add else rows.finish(width)
     table = LabelledRows(X, labels, zero_based=bool(zero_based))
     return table, tuple(sentence for sentence, is_true in notices.items() if is_true)
 

@@ -4,10 +4,9 @@ import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
+import scipy
 
-from fwsvm._mapped import slices
+from fwsvm._mapped import RowMatrix, slices
 from fwsvm.errors import DataError
 from fwsvm.files.atomic import shortest
 
@@ -15,9 +14,7 @@ BLOCK_ENTRIES = 1 << 16  # entries formatted at a time
 SEPARATORS = (":", ",", "#")
 
 
-def text_blocks(
-    X: NDArray[np.float64] | csr_array, names: list[str], number: Callable[[float], str] = shortest
-) -> Iterator[str]:
+def text_blocks(X: RowMatrix, names: list[str], number: Callable[[float], str] = shortest) -> Iterator[str]:
     """Yield the text of consecutive rows, about `BLOCK_ENTRIES` entries at a time.
 
     ``names`` are the labels as they are to be written, ``number`` turns a value into text.
@@ -26,8 +23,8 @@ def text_blocks(
         if name.split() != [name] or name == "nan" or any(mark in name for mark in SEPARATORS):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
     text_of = functools.lru_cache(BLOCK_ENTRIES)(number)  # many files have few different numbers
-    for some in slices(X.shape[0], X.nnz if isinstance(X, csr_array) else X.size, BLOCK_ENTRIES):
-        part = csr_array(X[some])
+    for some in slices(X.shape[0], X.size if isinstance(X, np.ndarray) else X.nnz, BLOCK_ENTRIES):
+        part = scipy.sparse.csr_array(X[some])
         if not np.isfinite(part.data).all():
             raise DataError(
                 f"a value in rows {some.start + 1} to {some.stop} is not finite and cannot be written"

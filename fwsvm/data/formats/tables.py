@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+import scipy
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.text_files import FormatError, open_text
@@ -179,12 +179,14 @@ def read(
     X: Any = numbers
     if symbols:
         parts = [
-            csr_array((np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at])))
+            scipy.sparse.csr_array(
+                (np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at]))
+            )
             if at in symbols
-            else csr_array(frame[[at]].to_numpy())
+            else scipy.sparse.csr_array(frame[[at]].to_numpy())
             for at in used
         ]
-        X = csr_array(hstack(parts, format="csr"))
+        X = scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
     labels = np.full(m, np.nan)
     for at in labels_at:
         codes, values = pd.factorize(frame[at].str.strip())  # text: 01 is not 1
