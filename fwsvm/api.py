@@ -4,7 +4,6 @@ They take arrays as well as the files and names of the command line, with the sa
 two classes the larger label is +1.
 """
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from fwsvm.data import inputs
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.errors import UsageError, callers_level
+from fwsvm.errors import UsageError, warn_user
 from fwsvm.experiments.prediction import PROBABILITY
 from fwsvm.experiments.prediction import predict as predict_rows
+from fwsvm.experiments.record import row, with_facts
 from fwsvm.experiments.run import LocalRows
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
@@ -100,7 +100,7 @@ def train(
     ready = LocalRows(loaded, probability=probability, weights=weights)
     kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
     if warning := scaling_warning(ready.data.train.X, family(kernel), 'scale="[0,1]"'):
-        warnings.warn(warning, stacklevel=callers_level())
+        warn_user(warning)
     result = ready.train(chosen, watch)
     return replace(result, model=replace(result.model, labels=values))
 
@@ -156,7 +156,7 @@ def predict(
     model = model.model if isinstance(model, Result) else model
     found = predict_rows(model, _unseen(model, data), threads, wanted=PROBABILITY if probability else "")
     for notice in found.notices:
-        warnings.warn(notice, stacklevel=callers_level())
+        warn_user(notice)
     if found.values is not None:
         return found.values
     labels: np.ndarray = (label_values(model.classes) if model.labels is None else model.labels)[found.codes]
@@ -196,16 +196,7 @@ def save(path: str | Path, model: Model | Result) -> None:
     UserWarning
         ``PATH.range`` exists, of another machine, but this one's training did not scale.
     """
-    machine = model.model if isinstance(model, Result) else model
-    if isinstance(model, Result):
-        named = ("objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds")
-        facts = {
-            **model.settings,
-            "status": str(model.status),
-            **{name: getattr(model, name) for name in named},
-        }
-        machine = replace(machine, facts={**machine.facts, **facts})
-    model_files.write(path, machine)
+    model_files.write(path, with_facts(model, row(model)) if isinstance(model, Result) else model)
 
 
 def load(path: str | Path) -> Model:

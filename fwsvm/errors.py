@@ -138,14 +138,15 @@ def not_one_of(what: str, names: Iterable[str], given: Any) -> str:
     return f"{what} must be {allowed}, not {shown(given)}{hint and f'; {hint}'}"
 
 
-def callers_level() -> int:
-    """Return the ``stacklevel`` of a warning that names the line of the user's program, not one of this package."""
+def warn_user(said: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of something at the line of the user's program, not at one of this package."""
     import inspect
+    import warnings
 
-    level, frame = 0, inspect.currentframe()
+    level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fwsvm":
         level, frame = level + 1, frame.f_back
-    return level  # this function's own call is counted in the place of the user's
+    warnings.warn(said, category, stacklevel=level)
 
 
 def shown(value: Any) -> str:

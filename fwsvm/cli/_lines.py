@@ -18,6 +18,7 @@ OUTCOME = {
     "train_seconds": "{:.3g} s",
     "relative_gap": "relative gap {:.1e}",
 }
+LABEL = 16  # columns of a line's label
 WIDTH = 80  # columns of text that a program may read, too
 
 
@@ -45,6 +46,13 @@ def note(line: str, indent: int = 2) -> None:
     """Write to the standard error what --quiet leaves out."""
     if not is_quiet():
         echo(line, indent, err=True)
+
+
+def say(label: str, said: str) -> None:
+    """Write a labelled line to the standard output, or to the standard error where the other carries JSON."""
+    if not is_quiet():
+        to_stderr = click.get_current_context().params.get("as_json", False)
+        echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
 def tell(found: Iterable[object]) -> None:

@@ -1,13 +1,12 @@
 """Loading of the rows to train on, and what ``fwsvm train``, ``cv`` and ``easy`` print and write of them."""
 
 import contextlib
-import dataclasses
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fwsvm.cli._lines import echo, is_quiet, known_of, tell
+from fwsvm.cli._lines import known_of, say, tell
 from fwsvm.errors import ModelError, listed
 from fwsvm.phases import Phase
 from fwsvm.settings import with_options
@@ -21,44 +20,27 @@ if TYPE_CHECKING:
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
 
-Print = Callable[[str, str], None]
-LABEL = 16  # columns of a line's label
+ORDER = "{count} ({names}), {family.multiclass}"
+SCALED = "{ranges.interval} by the ranges of the training rows"
 MAX_NAMED_CLASSES = 100  # in their order; the model has all
-#: Columns of a run's row that its model file keeps.
-FACTS = (  # noqa: SIM905 - a list of names reads better unquoted
-    "method dataset data_sha256 C lambda search stop tolerance seed status objective gap relative_gap gap_kind "
-    "certified train_seconds fwsvm run_id"
-).split()
 
 
-class Problem(NamedTuple):
-    """Rows to train on, here or on a cluster, settings, and what became of them."""
-
-    rows: "TrainingRows"
-    settings: "Settings"
-    resolved: "Resolved"
-
-
-def printer(*, to_stderr: bool = False) -> Print:
-    """Return a function that prints a labelled line to stdout, or to stderr if stdout carries JSON."""
-    if is_quiet():
-        return lambda _label, _said: None
-    return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
+#: Rows to train on, here or on a cluster, their settings, and what became of these.
+Problem: TypeAlias = tuple["TrainingRows", "Settings", "Resolved"]
 
 
 @contextlib.contextmanager
 def open_problem(
-    say: Print,
     display: "Display",
     data: str,
     settings: "Settings",
     scheduler: str | None,
     how: dict[str, Any],
-) -> "Iterator[Problem]":
+) -> Iterator[Problem]:
     """Load the rows here, or have a cluster read them within the block, and print the problem."""
     display.enter(Phase.LOAD)
     if scheduler is None:
-        yield _load(say, data, settings, **how)
+        yield _load(data, settings, **how)
         return
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments.cluster_training import opened
@@ -68,14 +50,14 @@ def open_problem(
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved, table = resolve(remote.source, settings), remote.source.table
         facts = {
-            "data": f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)",
-            "rows": f"{len(table.codes):,} x {table.features:,}",
+            "origin": f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)",
+            "shape": f"{len(table.codes):,} x {table.features:,}",
         }
-        _print_problem(say, remote, resolved, facts, table.classes, table.ranges)
-        yield Problem(remote, settings, resolved)
+        _print_problem(remote, resolved, facts, table.classes, table.ranges)
+        yield remote, settings, resolved
 
 
-def _load(say: Print, name: str, settings: "Settings", *, probability: bool = False, **how: Any) -> "Problem":
+def _load(name: str, settings: "Settings", *, probability: bool = False, **how: Any) -> Problem:
     """Load a data set and print the problem."""
     import numpy as np
 
@@ -101,7 +83,7 @@ def _load(say: Print, name: str, settings: "Settings", *, probability: bool = Fa
             unseen, *_ = inputs.read_rows(how["test"], zero_based=True, unseen=True)
             refuse_other_rows(unseen.X, training_rows=n - 1)
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
-    _print_problem(say, rows, resolved, {"data": origin, "rows": shape}, classes, data.train.ranges)
+    _print_problem(rows, resolved, {"origin": origin, "shape": shape}, classes, data.train.ranges)
     weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(m))
     if settings.class_weight is not None:
         each = [f"{name}: {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
@@ -111,11 +93,10 @@ def _load(say: Print, name: str, settings: "Settings", *, probability: bool = Fa
         say("", f"Delta^2 = max K~_ii = {own.max():.6g}")
     if warning := scaling_warning(X, family(resolved.kernel_name)):
         tell([warning])
-    return Problem(rows, settings, resolved)
+    return rows, settings, resolved
 
 
 def _print_problem(
-    say: Print,
     rows: "TrainingRows",
     resolved: "Resolved",
     facts: dict[str, str],
@@ -125,45 +106,45 @@ def _print_problem(
     """Print a problem; ``facts`` say where the rows are from, and their shape."""
     from fwsvm.kernels.kernel import family
 
-    searches, protocol = bool(resolved.family.searches), resolved.protocol.label
+    searches, is_binary = bool(resolved.family.searches), len(classes) == 2
     known = {
-        **vars(resolved),
-        **vars(resolved.family),
         **resolved.as_columns(),
-        "formula": family(resolved.kernel_name).formula,
-        "protocol": protocol,
-    }
-    width = "rule {width_rule}" if known["width_rule"] else "as given"
-    said = {
+        **vars(resolved),
         **facts,
-        "classes": f"{len(classes)} ({listed(classes, most=MAX_NAMED_CLASSES)}), {known['multiclass']}",
-        "scaling": "none (values as they are)",
-        "method": f"{resolved.method.name} ({resolved.method.paper})",
-        "problem": known["problem"],
-        "kernel": (KERNEL if known["gamma"] is None else f"{KERNEL}, {WIDTH} ({width})").format(**known),
-        "C": "{C:g} (lambda = {lambda_:.4g})".format(**known),
+        "formula": family(resolved.kernel_name).formula,
+        "classes": classes,
+        "count": len(classes),
+        "names": listed(classes, most=MAX_NAMED_CLASSES),
+        "ranges": ranges,
+        "tests": rows.test_count,
     }
+    width = (
+        ", gamma {gamma:.6g} (rule {width_rule})" if resolved.width_rule else ", gamma {gamma:.6g} (as given)"
+    )
     stops = {
         "{stop} {tolerance:g}": True,
         "{search} search": searches,
-        "protocol {protocol}": searches and protocol != "default",
+        "protocol {protocol.label}": searches and resolved.protocol.label != "default",
         "at most {max_iterations:,} iterations": resolved.max_iterations,
         "at most {time_limit:.3g} s": resolved.time_limit,
     }
-    if len(classes) == 2:
-        said["classes"] = f"{classes[0]} is +1, {classes[1]} is -1"
-    if ranges:
-        said["scaling"] = f"{ranges.interval} by the ranges of the training rows"
-    if rows.test_count:
-        said["rows"] += f", {rows.test_count:,} test rows"
-    said["stop"] = ", ".join(text for text, holds in stops.items() if holds).format(**known)
-    for label, text in said.items():
-        say(label, text)
+    lines = {
+        "data": "{origin}",
+        "rows": "{shape}, {tests:,} test rows" if rows.test_count else "{shape}",
+        "classes": "{classes[0]} is +1, {classes[1]} is -1" if is_binary else ORDER,
+        "scaling": SCALED if ranges else "none (values as they are)",
+        "method": "{method.name} ({method.paper})",
+        "problem": "{family.problem}",
+        "kernel": "{kernel_name}: {formula}" + ("" if known["gamma"] is None else width),
+        "C": "{C:g} (lambda = {lambda_:.4g})",
+        "stop": ", ".join(text for text, holds in stops.items() if holds),
+    }
+    for label, text in lines.items():
+        say(label, text.format(**known))
     for notice in rows.notices:
         say("note", notice)
 
 
-KERNEL, WIDTH = "{kernel}: {formula}", "gamma {gamma:.6g}"
 #: What is printed of a result, by the columns of its row and by what `print_result` adds.
 RESULT = {
     "objective": "{objective:.10g}{in_all}",
@@ -187,7 +168,7 @@ GAP_KINDS = {
 }
 
 
-def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
+def print_result(result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times; any end but the best is told on stderr."""
     from fwsvm.results.schemas import method_label
     from fwsvm.status import Status, ending
@@ -220,12 +201,10 @@ def write_model(path: Path, result: "Result", row: "Row") -> None:
     ModelError
         The file cannot be written; the sentence says where the model is instead.
     """
+    from fwsvm.experiments.record import with_facts
     from fwsvm.problems import model_files
-    from fwsvm.results.writing import json_values
 
-    values = json_values(row)
-    facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
-    model = dataclasses.replace(result.model, facts=facts)
+    model = with_facts(result, row)
     try:
         model_files.write(path, model)
     except ModelError as error:

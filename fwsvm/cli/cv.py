@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli._lines import echo, outcome
+from fwsvm.cli._lines import echo, outcome, say
 from fwsvm.cli._options import (
     DATA,
     LibsvmCommand,
@@ -45,13 +45,15 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
     from fwsvm.experiments.cross_validation import cross_validate
 
     settings, how = settings_from(options)
-    say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
     if scheduler is not None:
         refuse_on_cluster(how, scale=how["scale"])
-    with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
+    with (
+        Display() as display,
+        text.open_problem(display, data, settings, scheduler, how) as (rows, settings, _),
+    ):
         display.count("folds", 0, folds)
-        found = cross_validate(problem.rows, problem.settings, folds, display)
+        found = cross_validate(rows, settings, folds, display)
         try:
             for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
                 made.append(fold)

@@ -144,13 +144,16 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
 
     if not names:
         raise UsageError("name the data sets to fetch")
-    failed: list[DataError] = []
+    failed = 0
     for entry in find_entries(*names):
         try:
             with Display():
                 got = obtain(entry, source, offline=offline)
         except DataError as error:
-            failed.append(error)
+            if len(names) == 1:
+                raise
+            tell([error])
+            failed += 1
             continue
         tell(got.notices)
         files = {*map(got.source.path, got.source.files)}
@@ -158,11 +161,8 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
         said = f"{counted(len(files), 'file')}, {size:,} bytes, source {got.source.name}, verified"
         made = "generated when it is used, nothing to fetch"
         click.echo(f"{entry.name}: {made if got.source.generate else said}")
-    if failed and len(names) > 1:
-        tell(failed)
-        raise DataError(f"{len(failed)} of {len(names)} data sets are not available")
     if failed:
-        raise failed[0]
+        raise DataError(f"{failed} of {len(names)} data sets are not available")
 
 
 @data.command()

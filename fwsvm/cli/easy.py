@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli._lines import is_quiet, note
+from fwsvm.cli._lines import LABEL, is_quiet, note, say
 from fwsvm.cli._options import (
     FILE_OR_NAME,
     PATH,
@@ -54,7 +54,6 @@ def easy(
     fwsvm easy train.svm test.svm
     """  # noqa: D301
     from fwsvm import data as data_sets
-    from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display
     from fwsvm.cli.train import train as training
     from fwsvm.experiments.cross_validation import choose_width_and_penalty
@@ -63,7 +62,7 @@ def easy(
     begun = time.monotonic()
     model = model or Path(f"{Path(train).name.partition('?')[0].replace(':', '-')}.model")
     refuse_outputs([train, test], ("--model", model), ("--model", model_files.range_path(model)))
-    say, settings = text.printer(), Settings()
+    settings = Settings()
     with Display() as display:
         display.enter(Phase.LOAD)
         data = data_sets.load(train, test=test, label=label, raw=True)
@@ -105,7 +104,7 @@ def easy(
     except SystemExit:
         say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
         if not is_quiet():  # in one piece, to be copied
-            click.echo(f"{'repeat':<{text.LABEL}}{shlex.join(['fwsvm', 'train', *words])}")
+            click.echo(f"{'repeat':<{LABEL}}{shlex.join(['fwsvm', 'train', *words])}")
         raise
 
 

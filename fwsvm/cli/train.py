@@ -71,16 +71,16 @@ def train(
     refuse_outputs([data, test], ("--model", model), ("--model", ranges), ("--trace", trace))
     if scheduler is not None:
         refuse_on_cluster(how, probability=probability)
-    say = text.printer(to_stderr=as_json)
     how |= {"test": test, "probability": probability}
     known = known_columns(vars(settings)) | {"dataset": data, "parameters": None}
     try:
-        with Display() as display, text.open_problem(say, display, data, settings, scheduler, how) as problem:
-            cell = alone(problem.rows, problem.settings)
-            known |= (
-                known_columns(problem.resolved.as_columns()) | problem.rows.columns | cell.identity_columns
-            )
-            result, row = run_one(problem.rows, cell, display, problem.resolved)
+        with (
+            Display() as display,
+            text.open_problem(display, data, settings, scheduler, how) as (rows, settings, resolved),
+        ):
+            cell = alone(rows, settings)
+            known |= known_columns(resolved.as_columns()) | rows.columns | cell.identity_columns
+            result, row = run_one(rows, cell, display, resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
             known["message"] = ran_out(error) if isinstance(error, MemoryError) else str(error)
@@ -99,7 +99,7 @@ def train(
             except FwsvmError as error:
                 tell([error])
                 has_failed = True
-        text.print_result(say, result, row)
+        text.print_result(result, row)
         if as_json:
             click.echo(json.dumps(json_values(row)))
     if trace is not None and result.subproblems > 1:

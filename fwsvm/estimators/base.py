@@ -5,7 +5,6 @@ So two classes are passed on in reverse order; more keep their order.
 """
 
 import contextlib
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Self
@@ -20,12 +19,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fwsvm import scaling
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import label_text
-from fwsvm.errors import FwsvmError, callers_level, not_one_of
+from fwsvm.errors import FwsvmError, not_one_of, warn_user
 from fwsvm.estimators import parameters
+from fwsvm.experiments.prediction import DECISION, predict
 from fwsvm.experiments.record import kernel_of
 from fwsvm.experiments.run import LocalRows
 from fwsvm.kernels.rows import canonical
-from fwsvm.problems.machines import prepared, refuse_undecided, scaling_warning
+from fwsvm.problems.machines import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status
 from fwsvm.solvers.resolve import check
 from fwsvm.validation import check_labels, label_keys
@@ -72,25 +72,25 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
-        decision = self._decision(X)
+        decision: np.ndarray = self._predicted(X, DECISION).values
         return decision[:, 0] if len(self.classes_) == 2 else decision
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of the rows of X (t, n), shape (t,)."""
-        decision = self._decision(X)
-        labels: np.ndarray = in_our_order(self.classes_)[self.result_.model.choose(decision)]
+        labels: np.ndarray = in_our_order(self.classes_)[self._predicted(X).codes]
         return labels
 
-    def _decision(self, X: Any) -> np.ndarray:
+    def _predicted(self, X: Any, wanted: str = "") -> Any:
+        """Return the `fwsvm.experiments.prediction.Prediction` of rows X (t, n), with the values ``wanted``."""
         check_is_fitted(self)
         with value_errors():
-            rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-            ready = prepared(self.result_.model, self._rows_to_predict(canonical(rows)))
-            for notice in ready.notices:
-                warnings.warn(notice, stacklevel=callers_level())
-            decision: np.ndarray = self.result_.model.decision(ready.X, effective_n_jobs(self.n_jobs))
-            refuse_undecided(decision)
-        return decision
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            rows = self._rows_to_predict(canonical(X))
+            table, threads = LabelledRows(rows, np.full(rows.shape[0], np.nan)), effective_n_jobs(self.n_jobs)
+            found = predict(self.result_.model, table, threads, wanted=wanted)
+        for notice in found.notices:
+            warn_user(notice)
+        return found
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         problem = FAMILIES[self.family].problem
@@ -112,12 +112,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             given = self._settings(rows.data.train.X) | {"class_weight": self._class_weight(classes)}
             settings = Settings(**given)
             if said := scaling_warning(rows.data.train.X, kernel_of(settings), 'scale="[0,1]"'):
-                warnings.warn(said, stacklevel=callers_level())
+                warn_user(said)
             result = rows.train(settings, None)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if result.status in NOT_CONVERGED or (has_probabilities and result.message != result.status.sentence):
-            warnings.warn(describe_end(result), ConvergenceWarning, stacklevel=callers_level())
+            warn_user(describe_end(result), ConvergenceWarning)
         self._keep(result, classes)
         return self
 

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from fwsvm.errors import shown
 from fwsvm.estimators import parameters
 from fwsvm.estimators.base import Classifier, in_our_order
+from fwsvm.experiments.prediction import PROBABILITY
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.machines import takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import beside_numbers, with_numbers
-from fwsvm.problems.probability import probabilities
 from fwsvm.solvers import Result
 from fwsvm.validation import as_numbers
 
@@ -80,12 +80,12 @@ class KernelClassifier(Classifier):
         return lambda X: np.log(probabilities_of(X))
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        decision, sigmoids = self._decision(X), self.result_.model.sigmoids
-        if sigmoids is None:
+        check_is_fitted(self)
+        if self.result_.model.sigmoids is None:
             raise NotFittedError(
                 f"this {type(self).__name__} was fitted with probability=False; fit it again"
             )
-        found = probabilities(decision, sigmoids, len(self.classes_))
+        found: np.ndarray = self._predicted(X, PROBABILITY).values
         return found[:, ::-1] if len(self.classes_) == 2 else found
 
     @property

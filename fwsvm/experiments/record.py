@@ -16,8 +16,10 @@ from fwsvm._memory import ran_out
 from fwsvm.errors import FwsvmError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.results.schemas import as_json
+from fwsvm.results.writing import json_values
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.protocols import OPTIONS, PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES
@@ -30,6 +32,11 @@ UNMEASURED = (FwsvmError, MemoryError)
 
 #: Fields of a result that are columns.
 OF_RESULT = [field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags"]
+#: Columns of a run's row that its model file keeps.
+FACTS = (  # noqa: SIM905 - a list of names reads better unquoted
+    "method dataset data_sha256 C lambda search stop tolerance seed status objective gap relative_gap gap_kind "
+    "certified train_seconds fwsvm run_id"
+).split()
 
 
 @functools.cache
@@ -163,3 +170,10 @@ def _differing(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, An
 def kernel_of(settings: Settings) -> KernelFamily:
     """Return the kernel of a run: the one given, else the default of the method's family."""
     return kernel_family(settings.kernel or FAMILIES[method(settings.method).family].default_kernel)
+
+
+def with_facts(result: Result, of_run: Row) -> KernelModel | LinearModel:
+    """Return a result's model with those columns of its row that a model file keeps."""
+    values = json_values(of_run)
+    facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
+    return replace(result.model, facts=facts)
