@@ -1,6 +1,7 @@
 """Options of ``train`` and ``cv`` that say how a method searches and stops: in their columns, and in what is done."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.spatial.distance import pdist
 import fwsvm
 from fwsvm.data import load
 from fwsvm.kernels.kernel import KERNELS
+from fwsvm.settings import Settings, options
 from tests import naive
 from tests.cli.running import done
 
@@ -72,6 +74,10 @@ def assert_trained_by(row: dict, X: object, y: np.ndarray, **settings: object) -
     same = fwsvm.train(X, y, method="cvm", threads=1, **settings)
     assert {name: row[name] for name in MEASURED} == {name: getattr(same, name) for name in MEASURED}
     assert row["C"] == pytest.approx(1.0 / (row["lambda"] * row["rows"]))
+
+
+def test_every_setting_has_an_option():
+    assert [*options()] == [each.name for each in fields(Settings) if each.name != "kernel_parameters"]
 
 
 @each_option

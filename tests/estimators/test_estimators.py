@@ -1,6 +1,8 @@
 """The classifiers pass scikit-learn's own checks and say what scikit-learn's machines say."""
 
+import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,6 +66,12 @@ def test_scikit_learns_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks_of_a_machine_with_probabilities(estimator, check):
     check(estimator)
+
+
+@named(EVERY)
+def test_every_parameter_is_explained(estimator):
+    said = ", ".join(re.findall(r"^(\w.*) : ", inspect.cleandoc(estimator.__doc__), re.MULTILINE)).split(", ")
+    assert set(estimator.get_params()) <= set(said)
 
 
 @named(EVERY)
