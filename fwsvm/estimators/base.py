@@ -77,7 +77,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of the rows of X (t, n), shape (t,)."""
-        labels: np.ndarray = in_our_order(self.classes_)[self._predicted(X).codes]
+        codes = self._predicted(X).codes
+        labels: np.ndarray = in_our_order(self.classes_)[codes]
         return labels
 
     def _predicted(self, X: Any, wanted: str = "") -> Any:
