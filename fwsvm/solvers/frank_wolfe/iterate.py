@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.source import RowSource, row_source
+from fwsvm.kernels.source import Diagonal, RowSource, row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import certificate, gradients
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
@@ -39,13 +39,14 @@ class AllRows:
     source : RowSource
     y, ridge, diagonal : ndarrays, shape (m,), the classes 1 and -1, 1 / C_i and K~_ii
     widest : float, the largest K~_ii
+    own : Diagonal, the kernel values k(x_i, x_i)
     """
 
-    def __init__(self, problem: Binary, resolved: Resolved) -> None:
+    def __init__(self, problem: Binary, resolved: Resolved, own: Diagonal | None = None) -> None:
         self.source: RowSource = row_source(problem.X)
         self.resolved, self.y, self.ridge = resolved, problem.y, 1.0 / problem.penalties
-        own = self.source.diagonal(resolved.kernel)
-        self.diagonal, self.value_rounding = own.values + 1.0 + self.ridge, own.rounding
+        self.own = self.source.diagonal(resolved.kernel) if own is None else own
+        self.diagonal, self.value_rounding = self.own.values + 1.0 + self.ridge, self.own.rounding
         self.widest = float(self.diagonal.max())
 
     def goal(self, R: float) -> float:
@@ -83,9 +84,10 @@ def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> 
 
 def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
-    every = [AllRows(candidate.problem, candidate.resolved) for candidate in candidates]
+    first = AllRows(candidates[0].problem, candidates[0].resolved)
+    every = [AllRows(candidate.problem, candidate.resolved, first.own) for candidate in candidates]
     alphas, ridges = [candidate.iterate.alpha for candidate in candidates], [rows.ridge for rows in every]
-    first, points = every[0], (np.stack(alphas, axis=1), np.stack(ridges, axis=1))
+    points = np.stack(alphas, axis=1), np.stack(ridges, axis=1)
     q = gradients(first.resolved.kernel, first.source, first.y, *points, first.resolved.threads)
     columns = zip(every, alphas, np.ascontiguousarray(q.T), strict=True)
     return [rows.outcome(alpha, q_k) for rows, alpha, q_k in columns]

@@ -291,7 +291,7 @@ class DescentRun(StochasticRun, ABC):
         for _ in range(MAX_TRIALS):
             self.trials += 1
             losses = lacks - t * turn
-            inside = np.heaviside(losses, 0.0)  # at a kink the slope is that to the right
+            inside = losses > 0.0  # at a kink the slope is that to the right
             value = t * (linear + 0.5 * t * curvature) + float(losses @ inside) / n
             slope = linear + t * curvature - float(turn @ inside) / n
             decreases = value - start <= -self.m1 * t * length2
