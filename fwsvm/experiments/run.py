@@ -253,8 +253,7 @@ def _run_cells(
     asked = [replace(cell.settings, **own) for cell in cells]
     path: CPath | None = None
     waiting: list[Trained] = []  # without certificate yet
-    together: list[Run] = []  # of the next cells, trained together
-    for cell, settings in zip(cells, asked, strict=True):
+    for number, (cell, settings) in enumerate(zip(cells, asked, strict=True)):
         told = partial(watch, cell)
         known = {**rows.columns, "started_utc": utc_now()}
         reset_peak_memory()
@@ -266,10 +265,9 @@ def _run_cells(
                 yield _record_of(cell, result, row)
                 continue
             if path is None:
-                path = CPath(rows.data.train.X, rows.codes, rows.classes, settings.class_weight)
-                together = path.train_together(asked, told) or []
-            known["shared"] = bool(together) or not path.is_cold
-            run = together.pop(0) if together else path.train(settings, told)
+                path = CPath(rows.data.train.X, rows.codes, rows.classes, asked)
+            run = path.train(number, told)
+            known["shared"] = run.shared
             known["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
             yield from _certified(rows, path, waiting)

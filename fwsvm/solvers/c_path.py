@@ -27,8 +27,8 @@ from fwsvm.problems.machines import KernelModel, decisions_together, with_absent
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import ClassWeight, checked, prepare, refuse_penalties
-from fwsvm.solvers.loop import BinaryResult, Watch, time_left
+from fwsvm.solvers.fit import checked, prepare, refuse_penalties
+from fwsvm.solvers.loop import BinaryResult, Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     """A run along the path, whose certificates may be deferred.
 
     ``cut`` says whether a clock or an interrupt ended it, not a rule of its own; ``work`` is about how many nanoseconds
-    it took, by what it did alone.
+    it took, by what it did alone; ``shared`` says whether it used what other runs came to.
     """
 
     resolved: Resolved
@@ -56,6 +56,7 @@ class Run(NamedTuple):
     watch: Watch | None
     cut: bool
     work: float
+    shared: bool
 
 
 class CPath:
@@ -67,80 +68,61 @@ class CPath:
     codes : ndarray of int, shape (m,)
     classes : sequence of str
         As for `fwsvm.solvers.fit`, and refused like there.
-    class_weight : "balanced", mapping of labels to positive numbers, or None
-        That of the settings of all its runs.
+    settings : sequence of Settings
+        Those of the runs, which differ in C alone.
     """
 
     def __init__(
-        self,
-        X: RowMatrix,
-        codes: np.ndarray,
-        classes: Sequence[str],
-        class_weight: ClassWeight = None,
+        self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], settings: Sequence[Settings]
     ) -> None:
-        self.rows = checked(X, codes, classes, None, class_weight)
-        self.features, self.classes = X.shape[1], tuple(classes)
+        self.rows = checked(X, codes, classes, None, settings[0].class_weight)
+        self.classes, self.settings = tuple(classes), settings
         self.columns: ColumnStore = {}
         self.problems: Subproblems | None = None
         self.warm_starts: Mapping[int, WarmStart] = {}
-
-    @property
-    def is_cold(self) -> bool:
-        """Whether the next run starts by itself."""
-        return not self.warm_starts
+        self.together: list[Solved] | None = None  # what is solved for all penalties at once
 
     def due(self, runs: Sequence[Run]) -> bool:
         """Whether the certificates of the runs since the last `certify` should wait no longer."""
         return runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
 
     @blas_on(1)
-    def train(self, settings: Settings, watch: Watch | None = None) -> Run:
-        """Train for the next penalty; see `fit` for what is raised."""
-        problems, resolved = self._prepared(settings)
+    def train(self, number: int, watch: Watch | None = None) -> Run:
+        """Train for the penalty of that number, the next one; see `fit` for what is raised."""
+        problems, resolved = self._prepared(self.settings[number])
+        if self.together is None:
+            self.together = []  # also where settings that come later are refused
+            self.together = self._solve_together(problems, watch)
+        begun = self.together[number] if self.together else Solved()
         # a limit of iterations is for a run with all it takes to be certified
-        deferred = replace(resolved, deferred=not settings.max_iterations)
+        deferred = replace(resolved, deferred=not resolved.max_iterations)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         try:
-            solved = solve_all(problems, deferred, watch, starts, self.columns)
+            solved = solve_all(problems, deferred, watch, starts, self.columns, begun)
         except BaseException:
-            self._forget()
+            self.columns.clear()  # values may have been claimed and not filled
             raise
-        run = self._run(problems, resolved, solved, watch)
-        if run.cut:
-            self._forget()
-        else:
-            self.warm_starts = solved.warm_starts
-        return run
-
-    def _forget(self) -> None:
-        """Keep no values of a run that may have left some claimed and not filled."""
-        self.columns.clear()
-
-    @blas_on(1)
-    def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:
-        """Train for the first penalties of the path together; None where the method cannot, or nothing is gained.
-
-        Settings differ in C alone. The runs have their certificates, and the next run of the path starts cold. A
-        KeyboardInterrupt leaves nothing of them.
-        """
-        if not self.is_cold or len(settings) < 2:
-            return None
-        problems, resolved = self._prepared(settings[0])
-        if resolved.family.solve_at_once is None:
-            return None
-        every = [resolved, *[self._prepared(each)[1] for each in settings[1:]]]
-        found = resolved.family.solve_at_once(problems, every, watch)
-        return found and [self._run(problems, *each, watch) for each in zip(every, found, strict=True)]
-
-    def _run(self, problems: Subproblems, resolved: Resolved, solved: Solved, watch: Watch | None) -> Run:
         X, parts = problems.X, solved.parts
         cut = len(parts) < len(problems) or solved.interrupted or any(part.status in CUT for part in parts)
+        if cut:
+            self.columns.clear()
+        else:
+            self.warm_starts = solved.warm_starts
         stored = (X.size if isinstance(X, np.ndarray) else X.nnz) / X.shape[0]
         steps = sum(len(part.rows) * part.counters.steps for part in parts)
         # scanned rows, and the numbers that kernel values were computed of
         work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)
-        return Run(resolved, replace(solved, warm_starts={}), watch, cut, work)
+        return Run(resolved, replace(solved, warm_starts={}), watch, cut, work, bool(self.together or starts))
+
+    def _solve_together(self, problems: Subproblems, watch: Watch | None) -> list[Solved]:
+        """Return what is solved for all penalties at once; an interrupt leaves nothing of it."""
+        every = [self._prepared(each)[1] for each in self.settings]
+        at_once = every[0].family.solve_at_once
+        found: list[Solved] = at_once(problems, every, watch) if at_once else []
+        if found and found[0].interrupted:
+            raise KeyboardInterrupt
+        return found
 
     def _prepared(self, settings: Settings) -> tuple[Subproblems, Resolved]:
         """Return the subproblems, which are prepared once, and the settings for one penalty."""
@@ -191,24 +173,17 @@ class CPath:
                     refuted[place][number] = at.warm_start
         return refuted
 
-    def _go_on(self, run: Run, starts: Mapping[int, WarmStart]) -> Solved:
+    def _go_on(self, run: Run, starts: dict[int, WarmStart]) -> Solved:
         """Return a run after those of its parts have gone on whose certificates refuted them."""
         assert self.problems is not None  # noqa: S101
-        solved, limit = run.solved, time_left(run.resolved.time_limit, run.solved.seconds)
-        settings = replace(run.resolved, time_limit=limit)
-        more = solve_all(self.problems, settings, run.watch, starts, self.columns, list(starts))
-        if more.interrupted:
+        for part in run.solved.parts:
+            if part.number in starts:
+                part.status = Status.TIME_LIMIT
+        refuted = replace(run.solved, warm_starts=starts)
+        solved = solve_all(self.problems, run.resolved, run.watch, columns=self.columns, begun=refuted)
+        if solved.interrupted:
             raise KeyboardInterrupt
-        parts = {part.number: part for part in solved.parts}
-        for number in starts:
-            parts[number].status = Status.TIME_LIMIT
-        for part in more.parts:
-            first = parts[part.number]
-            part.counters = first.counters.plus(part.counters)
-            part.check_seconds += first.check_seconds
-            parts[part.number] = part
-        compiling, seconds = solved.compile_seconds + more.compile_seconds, solved.seconds + more.seconds
-        return replace(solved, parts=list(parts.values()), seconds=seconds, compile_seconds=compiling)
+        return solved
 
 
 def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:

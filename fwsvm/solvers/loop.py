@@ -79,11 +79,6 @@ class Clock:
         self.seconds, self.compiling = self.seconds + other.seconds, self.compiling + other.compiling
 
 
-def time_left(limit: float | None, spent: float) -> float | None:
-    """Return the time limit of a run that goes on after so many seconds: more than 0, None without a limit."""
-    return None if limit is None else max(1e-3, limit - spent)
-
-
 @dataclass(slots=True)
 class BinaryResult:
     """What the run on one subproblem came to.
@@ -117,6 +112,11 @@ class BinaryResult:
         """What the end is worth, once a deferred certificate is computed."""
         assert isinstance(self.end, Certified)  # noqa: S101
         return self.end
+
+    def goes_on_from(self, first: "BinaryResult") -> None:
+        """Count what was done before this run, which started where that one ended."""
+        self.counters = first.counters.plus(self.counters)
+        self.check_seconds += first.check_seconds
 
 
 def solve(

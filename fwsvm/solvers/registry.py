@@ -36,7 +36,7 @@ class Family:
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
     solve_at_once : callable (Subproblems, sequence of Resolved, watch), or None
-        Solves all subproblems together for settings that differ in C; returns a list of Solved, None where it cannot.
+        Solves subproblems together for settings that differ in C; returns a list of Solved, empty where it cannot.
     chosen : callable (`Solver`) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
     train : callable (`fwsvm.solvers.fit.Checked`, Settings, Resolved, watch) -> Result, or None

@@ -192,15 +192,14 @@ def _kernel_model(
     coefficients, biases = solved.coefficients, solved.biases
     if coefficients is None or biases is None:
         coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(problems))
-    used = np.asarray(coefficients.any(axis=1))
     for part in solved.parts:
         (i, j), machine = problems.classes[part.number], part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
-            rows = part.rows[machine.rows]
-            used[rows] = True
-            coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = machine.coefficients
+            weights, rows = np.zeros(len(part.rows)), part.rows
+            weights[machine.rows] = machine.coefficients
+            coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = weights
             biases[part.number] = machine.bias
-    support = np.flatnonzero(used)
+    support = np.flatnonzero(coefficients.any(axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
     # a model does not keep the values of a precomputed kernel
     known = kernel_family(resolved.kernel_name)

@@ -3,7 +3,7 @@
 import functools
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -64,7 +64,8 @@ class Subproblems:
         return np.asarray(np.bincount(self.codes, minlength=self.K)[np.array(self.classes)].sum(axis=1))
 
     @functools.cached_property
-    def _members(self) -> list[np.ndarray]:
+    def members(self) -> list[np.ndarray]:
+        """The numbers of the rows of each class, ascending."""
         return [np.flatnonzero(self.codes == c) for c in range(self.K)]
 
     @functools.cached_property
@@ -78,7 +79,7 @@ class Subproblems:
         X = self.compressed if simplex and self.in_pairs else self.rows
         rows = np.arange(len(self.codes))
         if self.in_pairs:
-            rows = np.concatenate([self._members[c] for c in self.classes[number]])
+            rows = np.concatenate([self.members[c] for c in self.classes[number]])
             if (
                 not simplex
             ):  # simplex methods want the class +1 first, and copy rows that are in another order
@@ -108,10 +109,10 @@ class Solved:
     that were solved together, in LIBSVM's layout; zero for all others.
     """
 
-    parts: list[BinaryResult]
-    seconds: float
+    parts: list[BinaryResult] = field(default_factory=list)
+    seconds: float = 0.0
     interrupted: bool = False
-    warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
+    warm_starts: dict[int, WarmStart] = field(default_factory=dict)
     coefficients: np.ndarray | None = None
     biases: np.ndarray | None = None
     compile_seconds: float = 0.0
@@ -123,32 +124,38 @@ def solve_all(
     watch: Watch | None,
     starts: Mapping[int, WarmStart] | None = None,
     columns: ColumnStore | None = None,
-    numbers: Sequence[int] | None = None,
+    begun: Solved | None = None,
 ) -> Solved:
-    """Return the subproblems solved, all unless ``numbers`` are given.
+    """Return the subproblems solved: together those that the family can solve so, the others one by one.
 
-    ``starts`` by number and ``columns`` are what earlier runs on the same rows came to. A single problem has all
-    threads; several are solved one a thread, the longest first. A subproblem's random numbers depend on its number
-    alone, so its solution does not depend on who finds it, but for rounding where workers that share a budget of memory
-    keep other kernel values. A time limit or an interrupt that ends one ends all; what was finished stays.
+    ``starts`` by number and ``columns`` are what earlier runs on the same rows came to. ``begun`` is what is solved
+    already, where that was tried: parts that it has a warm start for go on from there.
+
+    A single problem has all threads; several are solved one a thread, the longest first. A subproblem's random numbers
+    depend on its number alone, so its solution does not depend on who finds it, but for rounding where workers that
+    share a budget of memory keep other kernel values. A time limit or an interrupt that ends one ends all; what was
+    finished stays.
     """
-    if columns is None and numbers is None and not starts and (at_once := resolved.family.solve_at_once):
-        together: list[Solved] | None = at_once(problems, [resolved], watch)
-        if together:
-            return together[0]
-    wanted = np.arange(len(problems)) if numbers is None else np.asarray(numbers, dtype=np.int64)
+    if begun is None:
+        at_once = resolved.family.solve_at_once
+        begun = next(iter(at_once(problems, [resolved], watch) if at_once else []), Solved())
+    starts, limit = {**(starts or {}), **begun.warm_starts}, resolved.time_limit or np.inf
+    again = {part.number: part for part in begun.parts if part.number in begun.warm_starts}
+    parts = [part for part in begun.parts if part.number not in again]
+    wanted = np.delete(np.arange(len(problems)), [part.number for part in parts])
+    if not len(wanted) or begun.interrupted or begun.seconds >= limit:
+        return begun
     workers = min(len(wanted), resolved.threads)
     if workers > 1:
         threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
         resolved = replace(resolved, threads=threads, cache_mib=cache_mib)
     waiting = deque(wanted[np.argsort(-problems.sizes[wanted], kind="stable")].tolist())
-    parts: list[BinaryResult] = []
     next_starts: dict[int, WarmStart] = {}
-    setup, halt = Clock(), threading.Event()
+    setup, halt = Clock(begun.seconds, begun.compile_seconds), threading.Event()
     if workers > 1 and resolved.family.searches:
         with setup.running():
             _ = problems.compressed  # here, not in each of the workers
-    clocks = [Clock(setup.seconds) for _ in range(workers)]
+    clocks = [replace(setup) for _ in range(workers)]
 
     def work(me: int) -> None:
         """Solve the problems that wait, until there are none, or the time is over."""
@@ -162,15 +169,16 @@ def solve_all(
             with clock.running():
                 problem, rows = problems.problem(number, resolved)
             place = None if columns is None else SharedColumns(columns, number)
-            start = (starts or {}).get(number)
-            traced = resolved.traced and len(problems) == 1
+            start, traced = starts.get(number), resolved.traced and len(problems) == 1
             part, after = solve(problem, rows, number, resolved, clock, look, start, place, traced=traced)
+            if number in again:
+                part.goes_on_from(again.pop(number))
             parts.append(part)
             if after is not None:
                 next_starts[number] = after
             if part.status is Status.INTERRUPTED:
                 halt.set()
-            elif clock.seconds >= (resolved.time_limit or np.inf):
+            elif clock.seconds >= limit:
                 return
 
     interrupted = False
@@ -180,11 +188,16 @@ def solve_all(
         interrupted = True
         if not parts:
             raise
+    parts.extend(again.values())
     parts.sort(key=lambda part: part.number)
-    interrupted = interrupted or any(part.status is Status.INTERRUPTED for part in parts)
-    seconds = max((clock.seconds for clock in clocks), default=0.0)
-    compiling = max((clock.compiling for clock in clocks), default=0.0)
-    return Solved(parts, seconds, interrupted, next_starts, compile_seconds=compiling)
+    return replace(
+        begun,
+        parts=parts,
+        seconds=max(clock.seconds for clock in clocks),
+        interrupted=interrupted or any(part.status is Status.INTERRUPTED for part in parts),
+        warm_starts=next_starts,
+        compile_seconds=max(clock.compiling for clock in clocks),
+    )
 
 
 def _in_threads(work: Callable[[int], None], workers: int, halt: threading.Event) -> None:

@@ -32,9 +32,6 @@ WATCH_EVERY = 0.2
 #: Kernel values of the matrices of the pairs that a thread solves between two looks at the clock. Evidence: none; it
 #: computes a part of them, in a tenth of a second.
 PAIRS_SHARE = 1 << 26
-#: Mean number of sparse rows of a class up to which pairs share one matrix of all rows. Evidence: pairs of 75 rows a
-#: class and less wanted all of their columns on news20 and sector, of 190 rows 25 to 40 % (1,900 rows in 10 classes).
-WHOLE_CLASS = 128
 #: Times that a gap from scratch may miss the goal before a pair is left to a run of its own. Evidence: none.
 PAIR_CHECKS = 8
 

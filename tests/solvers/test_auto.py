@@ -56,10 +56,9 @@ def test_many_small_pairs_come_to_the_sum_of_their_optima(kernel, form):
 def test_pairs_of_hundreds_of_rows_meet_swap_2o_on_a_path(form):
     X, codes = classes_of(2, [800, 700, 600])
     X[np.random.default_rng(0).random(X.shape) < 0.8] *= form is np.asarray
-    path = CPath(form(X), codes, ("0", "1", "2"))
     penalties = [Settings("auto", gamma=GAMMA, C=C, threads=1, cache_mib=64) for C in (0.1, 10.0)]
-    runs = path.train_together(penalties)
-    assert runs is not None
+    path = CPath(form(X), codes, ("0", "1", "2"), penalties)
+    runs = [path.train(number) for number in range(2)]
     for settings, found in zip(penalties, path.certify(runs), strict=True):
         alone = train(form(X), codes, "swap-2o", C=settings.C)
         assert found.certified

@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.auto.nested import train_nested
-from fwsvm.solvers.auto.pairs import solve_at_once
+from fwsvm.solvers.auto.pairs import solve_small_pairs
 from fwsvm.solvers.chunking import ChunkRun, fits
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
@@ -75,7 +75,7 @@ def _chosen(solver: Solver) -> str:
 
 FAMILIES["auto"] = replace(
     on_simplex("auto", _start, ("full", "sampled")),
-    solve_at_once=solve_at_once,
+    solve_at_once=solve_small_pairs,
     chosen=_chosen,
 )
 FAMILIES["nested"] = replace(on_simplex("nested", _start), train=train_nested)
