@@ -139,7 +139,7 @@ _FLAGS = {
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
-    "no_rewrites": True,  # no branches on constants, no sums of whole arrays: their passes find nothing
+    "no_rewrites": True,  # no branches on None, no sums of whole arrays: their passes find nothing
     "pipeline_class": _Compiler,
 }
 #: For functions called at every step: no reference counting, so they must not allocate arrays.

@@ -126,7 +126,7 @@ def product_with_row(qp, w, i):
     return _inner(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, qp.bias * w[qp.features])
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True, no_rewrites=False)
 def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     b, c, d = 0.0, 0.0, 0.0
@@ -159,7 +159,7 @@ def add(qp, w, i, factor):
     w[qp.features] += factor * qp.bias
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True, no_rewrites=False)
 def _add(values, columns, w, k, end, factor):
     if columns is None:  # which the compiler knows: one of the two loops is left
         for f in range(end - k):

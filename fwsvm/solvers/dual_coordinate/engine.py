@@ -194,7 +194,7 @@ def _prefetch_ahead(s, k):
             _prefetch_columns(s.qp.columns, first, end)
 
 
-@njit(forceinline=True, each_step=True)
+@njit(forceinline=True, each_step=True, no_rewrites=False)
 def _prefetch_columns(columns, first, end):
     if columns is not None:
         for at in range(first, end, COLUMNS_A_LINE):
