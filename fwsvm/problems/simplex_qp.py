@@ -81,11 +81,11 @@ def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
 def sums_by_columns(columns: ColumnCache, u: np.ndarray, threads: int) -> np.ndarray:
     """Return (K + 1) u at all rows (m,), summed in float64 from the columns of rows where u (m,) is not 0."""
     rows = np.flatnonzero(u)
-    out: np.ndarray = np.full(len(u), u[rows].sum())
+    out = np.zeros(len(u))
     for some in pieces(columns, rows):
         add = partial(add_lines, columns.cached, columns.slot_of[some], u[some], out)
         in_shares(add, len(u), threads, STRETCH)
-    return out
+    return out + u[rows].sum()
 
 
 STRETCH = 2048  # entries of a sum, the least that a thread is given
