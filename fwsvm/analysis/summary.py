@@ -13,7 +13,6 @@ from fwsvm.analysis.results import read, says_sigma2
 from fwsvm.analysis.tables import WIDTH, Entry, Row, Table, render
 
 NUMBERS = {
-    "C": ("C", "{:g}"),
     "sigma2": ("sigma2", "{:.3g}"),
     "test %": ("test_accuracy", "{:.2%}"),
     "SV": ("support_vectors", "{:.0f}"),
@@ -42,7 +41,7 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
     lines, notes = [], []
     for cell in cells.to_dict("records"):
         method = cell["method"] + (f" ({cell['chosen']})" if cell["chosen"] else "")
-        labels = (names[cell["dataset"]], method, *(plain(cell[name]) for name in varied))
+        labels = (names[cell["dataset"]], method, *(plain(cell[name]) or "-" for name in (*varied, "C")))
         texts = [
             "-" if pd.isna(cell[column]) else form.format(cell[column]).rstrip("%")
             for column, form in numbers.values()
@@ -54,6 +53,6 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
         texts.append(cell["statuses"] if "," in cell["statuses"] else status)
         lines.append(Row(labels, tuple(map(Entry, texts))))
     heads = (*numbers, "status")
-    labels = ("data set", "method", *(name.removesuffix("_set") for name in varied))
+    labels = ("data set", "method", *(name.removesuffix("_set") for name in varied), "C")
     table = Table("", labels, heads, tuple(lines), tuple(dict.fromkeys(notes)))
     return render([table], "terminal", width=width)
