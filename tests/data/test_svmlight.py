@@ -138,6 +138,18 @@ def test_what_is_no_data_file(read, content, why):
         read(content)
 
 
+def test_the_shortest_broken_entries_are_refused(read):
+    for text in ("1:\n" * 100_000, "1 1:\v2:\v3:\v4:\v5:\v6:\v7:\v8:\v9:\v\n" * 12_000):
+        with pytest.raises(DataError, match="data:1: "):
+            read(text)
+
+
+def test_many_labels_of_a_piece_are_told_apart(read):
+    names = [f"{1 + k % 700}" for k in range(5000)]
+    found = read("".join(f"{name} 1:1\n" for name in names))[0].labels
+    assert found.tolist() == [float(name) for name in names]
+
+
 def test_threads_change_nothing(read, monkeypatch):
     monkeypatch.setattr(svmlight, "PIECE_BYTES", 300)
     text = "".join(f"{i % 3} {i + 1}:{i / 7!r}\n" for i in range(200))
@@ -271,6 +283,8 @@ LONG = st.from_regex(r"[0-9]{1,30}\.[0-9]{1,30}", fullmatch=True)
     ]
 )
 @example([f"{(2**53 + 2 * k + 1) * 2**60}" for k in range(20)])  # halfway between two doubles
+@example([f"{k * 2**64}{more}" for k in (1, 3, 2**60) for more in ("", ".5", "e-10")])  # 0 in 64 bits
+@example([f"{np.finfo(np.float32).max:f}", "000000000000000000000000000007", "0.00000000000000000000000007"])
 def test_numbers_are_those_of_float(tmp_path, words):
     path = tmp_path / "data"
     path.write_text("1 1:1\n" + "".join(f"1 1:{word}\n" for word in words))

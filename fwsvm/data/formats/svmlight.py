@@ -53,7 +53,7 @@ class Piece:
     """
 
     def __init__(self, size: int) -> None:
-        entries, rows = size // 4, size // 2  # at most: 1:1 and a blank, 1 and a newline
+        entries, rows = size // 3, size // 2  # at most: 1: and a blank, 1 and a newline
         self.text = self.room = np.empty(size, np.uint8)
         self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((5, rows), np.int64)
 

@@ -30,6 +30,7 @@ POWERS = np.array([10**k for k in range(9)], np.uint64)
 
 MAX_DIGITS, TEN_TO_9 = np.uint64(19), np.uint64(10**9)  # which a uint64 holds
 MAX_SCALE = 64
+MAX_SEARCHED = 128  # labels among which one is looked for: real-valued targets differ in every row
 _SCALES = [Fraction(10) ** k for k in range(-MAX_SCALE, MAX_SCALE + 1)]
 SCALE_HIGH = np.array([float(scale) for scale in _SCALES])  # the nearest doubles, and what they lack
 SCALE_LOW = np.array([float(scale - Fraction(float(scale))) for scale in _SCALES])
@@ -45,7 +46,7 @@ class Parsed(NamedTuple):
     empty: int  # lines without a row or a comment
     rows: int
     labelled: int  # rows with a label
-    classes: int  # different labels
+    classes: int  # codes of labels
     entries: int
     nans: int  # values that only Python's `float` can tell
     queries: int  # `qid:` tokens, which are skipped
@@ -172,8 +173,11 @@ def _skip_blanks(text: NDArray[np.uint8], pos: np.uint64) -> np.uint64:
 
 @njit(each_step=True)
 def _label_code(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64, labels: NDArray[np.int64]) -> int:
-    """Return which of the labels at these places stands from start to stop; their number if it is none of them."""
-    for code in range(len(labels)):
+    """Return which of the first labels at these places stands from start to stop; their number if none of them does.
+
+    With `MAX_SEARCHED` labels and more a label may have several codes.
+    """
+    for code in range(min(len(labels), MAX_SEARCHED)):
         one, other = start, np.uint64(labels[code])
         while one < stop and text[one] == text[other]:
             one += U1
@@ -242,7 +246,9 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
             exponent = TEN_TO_9
         scale += int(np.int64(exponent)) if sign == MINUS else -int(np.int64(exponent))
     value = math.nan
-    is_short = digits + decimals > U0 and decimals + (digits if whole > U0 else U0) <= MAX_DIGITS
+    # more than 19 digits may be a multiple of 2^64, which only looks like zeros
+    is_short = digits + decimals > U0 and digits <= MAX_DIGITS
+    is_short &= decimals + (digits if whole > U0 else U0) <= MAX_DIGITS
     if is_short and -MAX_SCALE <= scale <= MAX_SCALE and _ends_token(text[pos]):
         if mantissa <= EXACT_MANTISSA and 0 <= scale <= EXACT_SCALE:
             value = np.float64(np.int64(mantissa)) / SCALE_HIGH[np.uint64(MAX_SCALE + scale)]
