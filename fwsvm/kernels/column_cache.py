@@ -1,7 +1,7 @@
 """A cache of kernel matrix columns within a memory budget; misses are computed in blocks, victims drawn at random."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -66,6 +66,30 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
         np.random.default_rng(0),
         threads,
     )
+
+
+#: The column caches of the subproblems of one training set, by number: the next run on the same rows finds them.
+ColumnStore: TypeAlias = dict[int, ColumnCache]
+
+
+def stored_cache(
+    store: ColumnStore, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int
+) -> ColumnCache:
+    """Return the cache of a kernel's columns over the rows of a subproblem, with the values that it has in a store.
+
+    One of another kernel, precision or number of rows gives way to a new one, which is kept for the next run if all
+    that is kept then fits in the budget. Threads may use different numbers at the same time.
+    """
+
+    def size(rows: Rows) -> tuple[Any, ...]:
+        return rows.values.dtype, rows.height, len(rows.values)
+
+    found = store.pop(number, None)
+    if found is None or (found.kernel, size(found.table.rows)) != (kernel, size(rows)):
+        found = column_cache(kernel, rows, budget_bytes, threads)
+    if sum(each.cached.nbytes for each in [found, *store.values()]) <= budget_bytes:
+        store[number] = found
+    return found
 
 
 def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int) -> np.ndarray:

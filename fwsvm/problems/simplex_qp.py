@@ -9,7 +9,7 @@ Rows are kept with the class +1 first, so that y is a matter of position. With q
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,36 +18,6 @@ from fwsvm.kernels.source import RowSource
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.numerics.threads import in_shares
-
-
-class SimplexQP(NamedTuple):
-    """One two-class problem of m rows.
-
-    Attributes
-    ----------
-    columns : the kernel's columns
-    plus : int, rows 0 ... plus - 1 have y = +1, the others -1
-    ridge : ndarray of float64, shape (m,), 1 / C_i
-    diagonal : ndarray of float64, shape (m,), K~_ii
-    """
-
-    columns: ColumnCache
-    plus: int
-    ridge: np.ndarray
-    diagonal: np.ndarray
-
-
-def simplex_qp(columns: ColumnCache, plus: int, penalties: np.ndarray) -> SimplexQP:
-    """Return the problem over the rows of ``columns``, with the penalties C_i > 0, shape (m,)."""
-    ridge = 1.0 / penalties
-    return SimplexQP(columns, plus, ridge, columns.itself + 1.0 + ridge)
-
-
-def signs(qp: SimplexQP) -> np.ndarray:
-    """Return y, float64 of shape (m,)."""
-    y = np.ones(len(qp.ridge))
-    y[qp.plus :] = -1.0
-    return y
 
 
 def gradients(
@@ -70,12 +40,6 @@ def gradients(
     h *= y[:, None]
     h += alphas * ridges
     return h
-
-
-def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
-    """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight."""
-    y = signs(qp)
-    return y * sums_by_columns(qp.columns, y * alpha, qp.columns.threads) + alpha * qp.ridge
 
 
 def sums_by_columns(columns: ColumnCache, u: np.ndarray, threads: int) -> np.ndarray:
@@ -106,39 +70,13 @@ def add_lines(cached, lines, weights, out, first, last):
             out[t] += weight * k[t]
 
 
-class SimplexCertificate(NamedTuple):
-    """What a weight vector is worth, from q = K~ alpha.
-
-    Attributes
-    ----------
-    objective : float, R = alpha' K~ alpha
-    gap : float, 2 (R - min q) >= R - R*
-    primal, dual : float, of the standard squared-hinge machine at (w, b) / R
-    rounding : float, by how much the rounding of kernel values may have made the gap too small
-    """
-
-    objective: float
-    gap: float
-    primal: float
-    dual: float
-    rounding: float
-
-
-def certificate(
-    ridge: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray, value_rounding: float
-) -> SimplexCertificate:
-    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
-
-    ``value_rounding`` is what the kernel values in q are off by, in parts of the diagonal.
-    """
-    found = np.empty(5)
-    write_certificate(alpha, q, ridge, diagonal, value_rounding, found)
-    return SimplexCertificate(*found.tolist())
-
-
 @njit
 def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
-    """Write the numbers of a `SimplexCertificate` to ``found`` (5,); return R.
+    """Write what alpha is worth, by q = K~ alpha, to ``found`` (5,); return R. All other arrays are (m,).
+
+    The numbers are the objective R; the gap 2 (R - min q), which is no less than R - R*; primal and dual of the
+    standard squared-hinge machine at (w, b) / R; and by how much the rounding of kernel values may have made the gap
+    too small. ``value_rounding`` is what the kernel values in q are off by, in parts of the diagonal.
 
     An entry of q is a sum of terms alpha_j K~_ij, each off by up to alpha_j sqrt(K~_ii K~_jj) times what kernel values
     are off by, independently of the others; R is a sum of such sums. Where R is lost in rounding (a kernel matrix of

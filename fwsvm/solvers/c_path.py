@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
@@ -26,7 +27,6 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, decisions_together, with_absent_classes
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
-from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
 from fwsvm.solvers.loop import BinaryResult, Watch
 from fwsvm.solvers.resolve import Resolved, resolve

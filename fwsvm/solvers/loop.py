@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.numerics.compile import compile_seconds
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.certify import Candidate, Certified
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver, WarmStart
@@ -127,7 +127,7 @@ def solve(
     clock: Clock,
     watch: Callable[[Solver], None],
     warm_start: WarmStart | None,
-    columns: SharedColumns | None,
+    columns: ColumnStore | None,
     *,
     traced: bool,
 ) -> tuple[BinaryResult, WarmStart | None]:

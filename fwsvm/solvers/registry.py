@@ -31,7 +31,7 @@ class Family:
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
-    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> `Solver`
+    start : callable (Binary, rule, Resolved, WarmStart or None, ColumnStore or None) -> `Solver`
     certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import WarmStart
@@ -168,9 +168,8 @@ def solve_all(
                 return
             with clock.running():
                 problem, rows = problems.problem(number, resolved)
-            place = None if columns is None else SharedColumns(columns, number)
             start, traced = starts.get(number), resolved.traced and len(problems) == 1
-            part, after = solve(problem, rows, number, resolved, clock, look, start, place, traced=traced)
+            part, after = solve(problem, rows, number, resolved, clock, look, start, columns, traced=traced)
             if number in again:
                 part.goes_on_from(again.pop(number))
             parts.append(part)

@@ -1,6 +1,7 @@
 """The simplex problem and its certificate against their definitions in plain numpy."""
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -8,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.sums import VALUE_ROUNDING
-from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradients, signs, simplex_qp
+from fwsvm.problems.simplex_qp import gradients, write_certificate
 from tests import naive
 
 seeds = st.integers(0, 2**32)
@@ -21,16 +21,15 @@ kernels = st.sampled_from(sorted(name for name, each in KERNELS.items() if not e
 
 
 def problem(seed: int, name: str, m: int = 24, n: int = 3):
-    """Return rows, labels (+1 first), penalties, the problem, and K and K~ in plain numpy."""
+    """Return rows, labels (+1 first), penalties, the kernel, and K and K~ in plain numpy."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.7)
     plus = int(rng.integers(1, m))
     y = np.where(np.arange(m) < plus, 1.0, -1.0)
     C = np.exp(rng.uniform(-2, 4, m))
     kernel = KERNELS[name].make(**naive.PARAMETERS[name])
-    qp = simplex_qp(column_cache(kernel, as_rows(sparse.csr_array(X)), 0), plus, C)
     K = naive.gram(name, X, X, **naive.PARAMETERS[name])
-    return X, y, C, qp, K, naive.extended(K, y, C)
+    return X, y, C, kernel, K, naive.extended(K, y, C)
 
 
 def weights(seed: int, m: int = 24) -> np.ndarray:
@@ -40,25 +39,38 @@ def weights(seed: int, m: int = 24) -> np.ndarray:
     return a / a.sum()
 
 
-def gradient(qp: SimplexQP, X: np.ndarray, a: np.ndarray) -> np.ndarray:
-    point = signs(qp), a[:, None], qp.ridge[:, None]
-    return gradients(qp.columns.kernel, RowSource(as_rows(X)), *point, 1)[:, 0]
+class Certificate(NamedTuple):
+    """What `write_certificate` writes."""
+
+    objective: float
+    gap: float
+    primal: float
+    dual: float
+    rounding: float
 
 
-def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
-    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, X, a), VALUE_ROUNDING)
+def certificate(ridge, diagonal, a, q, value_rounding=VALUE_ROUNDING):
+    found = np.empty(5)
+    assert write_certificate(a, q, ridge, diagonal, value_rounding, found) == found[0]
+    return Certificate(*found.tolist())
+
+
+def certified(X, y, C, kernel, a):
+    """Return q = K~ a, the diagonal of K~, and what a is worth."""
+    rows, ridge = RowSource(as_rows(X)), 1.0 / C
+    q = gradients(kernel, rows, y, a[:, None], ridge[:, None], 1)[:, 0]
+    diagonal = rows.diagonal(kernel).values + 1.0 + ridge
+    return q, diagonal, certificate(ridge, diagonal, a, q)
 
 
 @given(seeds, kernels)
 @settings(deadline=None, max_examples=40)
 def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
-    X, y, C, qp, K, extended = problem(seed, name)
+    X, y, C, kernel, K, extended = problem(seed, name)
     a = weights(seed + 1)
-    np.testing.assert_array_equal(signs(qp), y)
-    np.testing.assert_allclose(qp.diagonal, np.diag(extended), rtol=1e-12)
-    q = gradient(qp, X, a)
+    q, diagonal, found = certified(sparse.csr_array(X), y, C, kernel, a)
+    np.testing.assert_allclose(diagonal, np.diag(extended), rtol=1e-12)
     np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
-    found = certificate(qp.ridge, qp.diagonal, a, q, VALUE_ROUNDING)
     assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)
     assert found.gap == pytest.approx(naive.gap(extended, a), rel=1e-8)
     assert (found.primal, found.dual) == pytest.approx(naive.standard_form(K, y, C, a), rel=1e-8)
@@ -68,11 +80,11 @@ def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
 @settings(deadline=None, max_examples=40)
 def test_gaps_bound_the_distance_to_the_optimum_where_all_values_meet(seed, name):
     """R* = 1/(2 P*) (spec 1.3); (P - D) / D <= R^2 / rho^2 - 1 with rho = min q > 0, to first order gap / R (1.4)."""
-    X, _, _, qp, _, extended = problem(seed, name)
+    X, y, C, kernel, _, extended = problem(seed, name)
     best = naive.simplex_optimum(extended)
     least = best @ extended @ best
     for a in (weights(seed), 0.999 * best + 0.001 * weights(seed), best):
-        found = certified(qp, X, a)
+        _, _, found = certified(X, y, C, kernel, a)
         rounding = 1e-9 * found.objective
         assert -rounding <= found.objective - least <= found.gap + rounding
         assert found.primal >= found.dual * (1 - 1e-12)
@@ -111,8 +123,7 @@ def test_a_gap_and_its_rounding_are_no_smaller_than_the_exact_gap(seed, kernel, 
     a /= a.sum()
     values = {"gamma": 1.0, "coef0": 0.0, "degree": 3} if name == "poly" else {"gamma": 1.0}
     kernel = KERNELS[name].make(**values) if name != "linear" else KERNELS[name].make()
-    qp = simplex_qp(column_cache(kernel, as_rows(X), 0), 6, C)
-    found = certified(qp, X, a)
+    _, _, found = certified(X, y, C, kernel, a)
     assert exact_gap(X, y, C, a, degree) <= Fraction(found.gap) + Fraction(found.rounding)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from fwsvm._mapped import is_mapped
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_small_pairs
 from fwsvm.solvers.chunking import ChunkRun, fits
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES
@@ -28,7 +28,7 @@ def _start(
     rule: Any,
     resolved: Resolved,
     warm_start: WarmStart | None = None,
-    columns: SharedColumns | None = None,
+    columns: ColumnStore | None = None,
 ) -> Solver:
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     settings = (

@@ -30,8 +30,8 @@ import numpy as np
 
 from fwsvm._mapped import is_mapped
 from fwsvm.errors import UsageError, not_one_of
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
 from fwsvm.solvers.resolve import Resolved, with_method
@@ -96,7 +96,7 @@ class ChunkRun:
     problem : Binary, whose X may be a `RowSource`
     settings : Resolved, of the inner method
     warm_start : WarmStart, optional
-    columns : SharedColumns, optional
+    columns : ColumnStore, optional
     many : Resolved, optional
         Settings for all rows where the columns of those that matter do not fit in the cache.
 
@@ -114,7 +114,7 @@ class ChunkRun:
         problem: Binary,
         settings: Resolved,
         warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None,
+        columns: ColumnStore | None = None,
         many: Resolved | None = None,
     ) -> None:
         self.settings, self.many, self.problem = settings, many, problem
@@ -258,7 +258,7 @@ def _start(
     rule: Any,
     resolved: Resolved,
     warm_start: WarmStart | None = None,
-    columns: SharedColumns | None = None,
+    columns: ColumnStore | None = None,
 ) -> Solver:
     rule.check()
     settings = with_method(resolved, rule.inner)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from fwsvm._mapped import is_mapped
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
@@ -22,7 +22,7 @@ def _start(
     rule: Any,
     resolved: Resolved,
     warm_start: WarmStart | None = None,
-    columns: SharedColumns | None = None,
+    columns: ColumnStore | None = None,
 ) -> Solver:
     if is_mapped(problem.X):
         from fwsvm.solvers.chunking import ChunkRun

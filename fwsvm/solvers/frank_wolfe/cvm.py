@@ -61,7 +61,7 @@ def _find(rule, s):
         if s.q[j] - s.q[i] > max(now.inner, now.noise):
             now.vertex = i
             return
-    select(s.search, s)
+    select(s.sample, s)
     while now.stop == GOING and 0.5 * now.gap <= now.inner:
         now.inner *= 0.5
 

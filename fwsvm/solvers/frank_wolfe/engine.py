@@ -21,7 +21,7 @@ def choose(rule, s, i):
 
 
 def _ascent_vertex(rule, s):
-    select(s.search, s)
+    select(s.sample, s)
 
 
 @generic(default=_ascent_vertex)

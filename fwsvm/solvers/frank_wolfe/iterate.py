@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.source import Diagonal, RowSource, row_source
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.simplex_qp import certificate, gradients
+from fwsvm.problems.simplex_qp import gradients, write_certificate
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.state import largest_gap
 from fwsvm.solvers.registry import Family
@@ -22,13 +21,6 @@ class SimplexIterate(Iterate):
     """An iterate with its weights alpha (m,) on the simplex, in the order of the problem's rows."""
 
     alpha: np.ndarray
-
-
-def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows, Binary]:
-    """Return the row numbers with the class +1 first, shape (m,), the rows in that order, and the problem of these."""
-    order = np.argsort(-problem.y, kind="stable")
-    rows = row_source(problem.X).take(order)
-    return order, rows, Binary(rows, problem.y[order], problem.penalties[order], problem.stream)
 
 
 class AllRows:
@@ -46,7 +38,7 @@ class AllRows:
         self.source: RowSource = row_source(problem.X)
         self.resolved, self.y, self.ridge = resolved, problem.y, 1.0 / problem.penalties
         self.own = self.source.diagonal(resolved.kernel) if own is None else own
-        self.diagonal, self.value_rounding = self.own.values + 1.0 + self.ridge, self.own.rounding
+        self.diagonal = self.own.values + 1.0 + self.ridge
         self.widest = float(self.diagonal.max())
 
     def goal(self, R: float) -> float:
@@ -60,9 +52,10 @@ class AllRows:
 
     def outcome(self, alpha: np.ndarray, q: np.ndarray) -> Outcome:
         """Return what alpha is worth by q = K~ alpha: by float64 values that is a certificate."""
-        found = certificate(self.ridge, self.diagonal, alpha, q, self.value_rounding)
-        numbers = found.objective, found.gap, found.primal, found.dual
-        return proven(*numbers, goal=self.goal(found.objective), measured=found.gap + found.rounding)
+        found = np.empty(5)
+        write_certificate(alpha, q, self.ridge, self.diagonal, self.own.rounding, found)
+        *numbers, rounding = found.tolist()
+        return proven(*numbers, goal=self.goal(numbers[0]), measured=numbers[1] + rounding)
 
 
 def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> list[Certified]:

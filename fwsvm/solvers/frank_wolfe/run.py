@@ -7,24 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, ColumnCache, column_cache
+from fwsvm.kernels.column_cache import (
+    EVALUATIONS,
+    MISSES,
+    ColumnCache,
+    ColumnStore,
+    column_cache,
+    stored_cache,
+)
 from fwsvm.kernels.distances import value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import in_precision
+from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import SimplexQP, gradient_by_columns, simplex_qp
+from fwsvm.problems.simplex_qp import sums_by_columns
 from fwsvm.settings import BALANCED, COMPUTED, KEPT, UNIFORM
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.engine import advance, plain
 from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, fetch_columns
-from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, sorted_by_class
+from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate
 from fwsvm.solvers.frank_wolfe.sampled import (
     drawn_soon,
-    fetch_candidates,
     has_room,
+    hold_best,
     matrix_fits,
     matrix_of,
     places_for,
@@ -39,9 +46,7 @@ from fwsvm.solvers.frank_wolfe.state import (
     GOING,
     NO_PROGRESS,
     NO_VIOLATOR,
-    FullSearch,
     Sample,
-    Search,
     SimplexStart,
     SimplexState,
     stopping_line,
@@ -69,12 +74,13 @@ class SimplexRun:
     resolved : Resolved
     warm_start : WarmStart, optional
         With the ends of earlier runs with the same kernel where it is a `SimplexStart`.
-    columns : SharedColumns, optional
+    columns : ColumnStore, optional
 
     Attributes
     ----------
     rows : Rows of float64, the class +1 first
-    qp : SimplexQP, with the column cache
+    plus : int, how many these are
+    columns : ColumnCache
     state : SimplexState
     """
 
@@ -84,19 +90,20 @@ class SimplexRun:
         rule: Any,
         resolved: Resolved,
         warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None,
+        columns: ColumnStore | None = None,
     ) -> None:
         self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
-        self.order, self.rows, sorted_problem = sorted_by_class(problem)
-        self.all_rows = AllRows(sorted_problem, resolved)
+        self.order = order = np.argsort(-problem.y, kind="stable")
+        self.rows, self.plus = row_source(problem.X).take(order), int((problem.y > 0).sum())
+        here = problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order])
+        self.all_rows = AllRows(here, resolved)
         self.now, self.drawn = np.zeros(1, CONTROL), np.zeros(WIDE, np.int32)
-        self.random = stream(*problem.stream)
-        alpha = None if warm_start is None else warm_start.weights[self.order]
-        search = self._search(POINTS if alpha is None else int(np.count_nonzero(alpha)))
+        self.number, self.random = problem.stream[-1], stream(*problem.stream)
+        alpha = None if warm_start is None else warm_start.weights[order]
+        self.computed = self._is_computed(POINTS if alpha is None else int(np.count_nonzero(alpha)))
         error = value_error(resolved.kernel, own_terms(resolved.kernel, self.rows), dtype=np.float32)
-        cache = self._cache(search, np.float64 if error > SINGLE_TOLERATED else np.float32, columns)
-        self._counted = cache.counts.copy()  # what other runs did
-        self.qp: SimplexQP = simplex_qp(cache, int((problem.y > 0).sum()), sorted_problem.penalties)
+        self.columns = self._cache(np.float64 if error > SINGLE_TOLERATED else np.float32, columns)
+        self._counted = self.columns.counts.copy()  # what other runs did
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         # kernel values that are worth a call; published methods compute no more than steps ask for
         self.block = 0
@@ -107,60 +114,49 @@ class SimplexRun:
         if isinstance(rule, CVM):
             self.now["inner"] = first_inner(rule, resolved)
         if alpha is None:
-            alpha = starting_point(self.qp, resolved, problem.stream)
+            balanced = resolved.protocol.balanced_start
+            alpha = starting_point(self.columns, self.all_rows, problem.stream, balanced=balanced)
         elif isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
-            alpha = path_start(warm_start, 1.0 / problem.penalties)[self.order]
+            alpha = path_start(warm_start, 1.0 / problem.penalties)[order]
         support = np.flatnonzero(alpha)
-        self.state: SimplexState = self._state(search, support, alpha[support])
-        if search.computed:
-            self._refresh(self.all_rows.gradient(self.alpha())[support], support)
-        else:
-            self._refresh(gradient_by_columns(self.qp, alpha))
+        self.state: SimplexState = self._state(support, alpha[support])
+        self._refresh(self.all_rows.gradient(alpha) if self.computed else self._gradient_by_columns(alpha))
         self.set_goal()
 
     # ---------------------------------------------------------------- where the run stands
 
-    def _search(self, active: int) -> Search:
-        """Return how the run looks for the ascent vertex where so many rows are active."""
-        if not self.sampled:
-            return FullSearch()
-        protocol = self.resolved.protocol
-        # Only CVM never steps toward a row of the active set: it has solved that.
-        chosen = protocol.candidates if isinstance(self.rule, CVM) else UNIFORM
-        computed = protocol.gradient != KEPT and matrix_fits(active, self.resolved.cache_bytes)
-        return Search(protocol.retries, chosen != UNIFORM, chosen == BALANCED, computed)
+    def _is_computed(self, active: int) -> bool:
+        """Return whether q of candidates is to be computed anew each time where so many rows are active."""
+        fits = self.sampled and matrix_fits(active, self.resolved.cache_bytes)
+        return fits and self.resolved.protocol.gradient != KEPT
 
-    def _state(
-        self, search: Search, support: np.ndarray, weights: np.ndarray, K: np.ndarray | None = None
-    ) -> SimplexState:
+    def _state(self, support: np.ndarray, weights: np.ndarray, K: np.ndarray | None = None) -> SimplexState:
         """Return the state at weights of the rows ``support``, of kernel matrix K, whose q is not yet known."""
-        qp, m, computed = self.qp, len(self.order), search.computed
+        every, columns, plus, m = self.all_rows, self.columns, self.plus, len(self.order)
+        ridge, diagonal, cached, slot_of = every.ridge, every.diagonal, columns.cached, columns.slot_of
         row = place_of = np.arange(m, dtype=np.int32)
-        plus, ridge, diagonal, cached, slot_of = (
-            qp.plus,
-            qp.ridge,
-            qp.diagonal,
-            qp.columns.cached,
-            qp.columns.slot_of,
-        )
-        if computed:
-            row, place_of, plus = places_for(qp, support)
+        if self.computed:
+            row, place_of, plus = places_for(support, plus, m)
             ridge, diagonal, slot_of = ridge[row], diagonal[row], np.arange(len(row), dtype=np.int32)
             cached = np.zeros((len(row), len(row)), cached.dtype)
             places = place_of[support]
-            cached[np.ix_(places, places)] = matrix_of(qp.columns, support) if K is None else K
+            cached[np.ix_(places, places)] = matrix_of(columns, support) if K is None else K
         n, count, places = len(row), len(support), place_of[support]
         alpha, active, place = np.zeros(n), np.zeros(n, np.int32), np.full(n, -1, np.int32)
         alpha[places], active[:count], place[places] = weights, places, np.arange(count)
-        self.now["active"], self.now["plus"] = count, np.count_nonzero(support < qp.plus)
+        self.now["active"], self.now["plus"] = count, np.count_nonzero(support < self.plus)
         active_diagonal = np.where(place < 0, -1.0, diagonal)
         point = alpha, np.zeros(n), active, place, active_diagonal, self.now
-        team = thread_team(0 if computed else n, self.resolved.threads)
+        team = thread_team(0 if self.computed else n, self.resolved.threads)
         sample: Sample | tuple[()] = ()
         if self.sampled:
-            values = np.empty((WIDE, n if computed else 1), cached.dtype)
-            sample = Sample(qp.plus, qp.ridge, qp.diagonal, row, place_of, self.drawn, values, self.random)
-        state = SimplexState(search, plus, ridge, diagonal, *point, cached, slot_of, team, sample)
+            protocol = self.resolved.protocol
+            # only CVM never steps toward a row of the active set: it has solved that
+            chosen = protocol.candidates if isinstance(self.rule, CVM) else UNIFORM
+            how = protocol.retries, chosen != UNIFORM, chosen == BALANCED, self.computed
+            known = self.plus, every.ridge, every.diagonal, row, place_of
+            sample = Sample._make((*how, *known, self.drawn, self.random))
+        state = SimplexState(plus, ridge, diagonal, *point, cached, slot_of, team, sample)
         if (
             len(team.words) > CACHE_LINE
         ):  # compile what the other threads run: no loop runs yet, so it returns
@@ -171,7 +167,7 @@ class SimplexRun:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
         self.outcome = self.exact = None
         support = np.flatnonzero(alpha)
-        self.state, self.now["found"] = self._state(self.state.search, support, alpha[support]), 0
+        self.state, self.now["found"] = self._state(support, alpha[support]), 0
         self._refresh(q)
 
     def count_step(self) -> None:
@@ -199,48 +195,56 @@ class SimplexRun:
         alpha[support] = weights
         return alpha
 
-    def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
-        """Replace q, or its entries at the rows ``where``, by numbers computed from scratch."""
+    def _refresh(self, q: np.ndarray) -> None:
+        """Replace q by that of all rows (m,), computed from scratch."""
         s = self.state
-        if where is None:
+        if self.computed:
+            support, _ = self._support()
+            s.q[s.sample.place_of[support]] = q[support]
+        else:
             s.q[:] = q
             s.now["best"] = q.argmin()
-        else:
-            s.q[s.sample.place_of[where]] = q
         advance(self.rule, s, 0)
 
     # ---------------------------------------------------------------- kernel values
 
-    def _cache(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
+    def _cache(self, dtype: Any, store: ColumnStore | None = None) -> ColumnCache:
         """Return a column cache; for full search that of earlier runs, where there is one in the column store."""
-        kernel, threads, rows = self.resolved.kernel, self.resolved.threads, in_precision(self.rows, dtype)
-        if not self.sampled and shared is not None:
-            return shared.cache(kernel, rows, self.resolved.cache_bytes, threads)
-        return column_cache(kernel, rows, 0 if search.computed else self.resolved.cache_bytes, threads)
+        resolved, rows = self.resolved, in_precision(self.rows, dtype)
+        budget = 0 if self.computed else resolved.cache_bytes, resolved.threads
+        if self.sampled or store is None:
+            return column_cache(resolved.kernel, rows, *budget)
+        return stored_cache(store, self.number, resolved.kernel, rows, *budget)
 
-    def _renew(self, search: Search, dtype: Any) -> None:
+    def _gradient_by_columns(self, alpha: np.ndarray) -> np.ndarray:
+        """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
+        y, ridge = self.all_rows.y, self.all_rows.ridge
+        return y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * ridge
+
+    def _renew(self, dtype: Any) -> None:
         """Go on from the same point with a new column cache; q is not known there."""
-        self._counted -= self.qp.columns.counts
-        self.qp = self.qp._replace(columns=self._cache(search, dtype))
-        self.state = self._state(search, *self._support())
+        support, weights = self._support()
+        self._counted -= self.columns.counts
+        self.columns = self._cache(dtype)
+        self.state = self._state(support, weights)
 
     def _look_at_candidates(self) -> None:
         """Compute the candidates' kernel values, or keep q at all rows from here on if that is cheaper."""
         s = self.state
-        active = s.active[: int(s.now["active"][0])]
-        search, room = self._search(len(active)), has_room(s)
+        active, room = s.active[: int(s.now["active"][0])], has_room(s)
         pays = self.resolved.protocol.gradient != COMPUTED and tracking_pays(s, self.resolved.cache_bytes)
-        if pays or not (room or search.computed):
-            self._renew(search._replace(computed=False), s.cached.dtype)
+        if pays or not (room or self._is_computed(len(active))):
+            self.computed = False
+            self._renew(s.cached.dtype)
             self._refresh(self.all_rows.gradient(self.alpha()))
-            self.qp.columns.counts[EVALUATIONS] += len(self.order) * len(active)
+            self.columns.counts[EVALUATIONS] += len(self.order) * len(active)
             s.now["stop"] = GOING
             return
         if not room:
             K = s.cached[np.ix_(active, active)]
-            self.state = self._state(search, s.sample.row[active], s.alpha[active], K)
+            self.state = self._state(s.sample.row[active], s.alpha[active], K)
             self.state.q[self.state.active[: len(active)]] = s.q[active]
-        fetch_candidates(self.state, self.qp.columns)
+        hold_best(self.state, self.columns, self.all_rows.y)
 
     # ---------------------------------------------------------------- goals
 
@@ -276,7 +280,7 @@ class SimplexRun:
                 taken += int(advance(self.rule, self.state, steps - taken))
             if now["stop"] == COLUMN_MISS:  # a row that is drawn rarely needs no column ahead of time
                 ahead = not self.sampled or drawn_soon(len(self.order))
-                fetch_columns(self.state, self.qp.columns, self.block, ahead=ahead)
+                fetch_columns(self.state, self.columns, self.block, ahead=ahead)
             elif now["stop"] == CANDIDATES_MISS:
                 self._look_at_candidates()
             else:
@@ -294,7 +298,7 @@ class SimplexRun:
             return Status.STALLED if stop == NO_PROGRESS else Status.SAMPLED_STOP
         if stop == NO_VIOLATOR and self.resolved.protocol.published:
             return Status.SAMPLED_STOP
-        if stop == NO_VIOLATOR and not self.state.search.computed and self._take_violator(self.state.q):
+        if stop == NO_VIOLATOR and not self.computed and self._take_violator(self.state.q):
             return None
         return self.check_gap()
 
@@ -315,7 +319,7 @@ class SimplexRun:
     @property
     def counters(self) -> Counters:
         """What was done so far."""
-        now, counts = self.now[0], self.qp.columns.counts - self._counted
+        now, counts = self.now[0], self.columns.counts - self._counted
         requests = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
             int(now["iterations"]),
@@ -335,7 +339,7 @@ class SimplexRun:
         ):
             return False
         self.drawn[:], now["draws"] = row, 1
-        if self.state.search.computed:
+        if self.computed:
             self._look_at_candidates()
         return True
 
@@ -351,17 +355,13 @@ class SimplexRun:
         helped = (found.objective if self.sampled else found.gap) < self.last
         self.last = found.objective if self.sampled else 0.5 * found.gap
         if not helped:
-            if self.qp.columns.cached.dtype == np.float64:
+            if self.columns.cached.dtype == np.float64:
                 return Status.STALLED
-            self._renew(self.state.search, np.float64)
+            self._renew(np.float64)
             self.set_goal()
             self.last = np.inf
-        if self.state.search.computed:
-            support, _ = self._support()
-            self._refresh(q[support], support)
-            self.now["looked"] += CHECK_COST * len(q) * len(support)
-        else:
-            self._refresh(q)
+        self._refresh(q)
+        self.now["looked"] += CHECK_COST * len(q) * self.now["active"]
         if self.sampled:
             self._take_violator(q)
         return None

@@ -4,13 +4,13 @@ from itertools import zip_longest
 
 import numpy as np
 
+from fwsvm.kernels.column_cache import ColumnCache
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
-from fwsvm.problems.simplex_qp import SimplexQP, signs
+from fwsvm.solvers.frank_wolfe.iterate import AllRows
 from fwsvm.solvers.frank_wolfe.sampled import matrix_of
 from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.frank_wolfe.state import SimplexStart
-from fwsvm.solvers.resolve import Resolved
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
@@ -18,12 +18,14 @@ ROUNDING = 2.0**-52  # of sums in double precision
 SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
 
 
-def starting_point(qp: SimplexQP, resolved: Resolved, stream: tuple[int, ...]) -> np.ndarray:
+def starting_point(
+    columns: ColumnCache, rows: AllRows, stream: tuple[int, ...], *, balanced: bool
+) -> np.ndarray:
     """Return weights (m,): the optimum over a few rows drawn at random."""
-    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol.balanced_start)
-    K, y = matrix_of(qp.columns, which).astype(np.float64), signs(qp)[which]
-    K = np.outer(y, y) * (K + 1.0) + np.diag(qp.ridge[which])
-    alpha, weights = np.zeros(len(qp.ridge)), np.full(len(which), 1.0 / len(which))
+    which = draw(rows.y, np.random.default_rng(stream), balanced=balanced)
+    K, y = matrix_of(columns, which).astype(np.float64), rows.y[which]
+    K = np.outer(y, y) * (K + 1.0) + np.diag(rows.ridge[which])
+    alpha, weights = np.zeros(len(rows.y)), np.full(len(which), 1.0 / len(which))
     improve_pairs(K, weights, K @ weights)
     alpha[which] = weights
     return alpha
@@ -51,12 +53,11 @@ def path_start(start: SimplexStart, ridge: np.ndarray) -> np.ndarray:
     return alpha / total if 0.0 < total < np.inf else start.weights
 
 
-def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
+def draw(y: np.ndarray, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
     """Return distinct rows to start from: uniform (the papers), or class by class in turn (LIBCVM, FW-SVMs)."""
-    m = len(qp.ridge)
     if not balanced:
-        return random.choice(m, min(POINTS, m), replace=False)
-    turns = random.permutation(qp.plus)[:POINTS], qp.plus + random.permutation(m - qp.plus)[:POINTS]
+        return random.choice(len(y), min(POINTS, len(y)), replace=False)
+    turns = (random.permutation(np.flatnonzero(y == sign))[:POINTS] for sign in (1.0, -1.0))
     mixed = [row for pair in zip_longest(*turns) for row in pair if row is not None]
     return np.array(mixed[:POINTS])
 

@@ -32,7 +32,7 @@ CONTROL = np.dtype(
         ("noise", np.float64),  # gaps below it are what rounding leaves of kernel values this large
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
         ("vertex", np.int64),  # i, the vertex the next move is about
-        ("best", np.int64),  # argmin q, as the last update found it
+        ("best", np.int64),  # argmin q over the rows held, or the candidates (`Sample.computed`)
         ("active", np.int64),  # |A|
         ("plus", np.int64),  # rows of the class +1 among them
         ("iterations", np.int64),  # ascent vertices searched for
@@ -48,32 +48,19 @@ CONTROL = np.dtype(
 )
 
 
-class Search(NamedTuple):
-    """How the ascent vertex is found: among all rows, or among candidates drawn with replacement.
-
-    Candidates are drawn up to ``retries`` times while none violates the goal. With ``outside`` they are drawn from the
-    rows outside the active set, with ``in_turn`` from its two classes in turn, as LIBCVM and the program of 003's
-    authors do for CVM. With ``computed`` the run holds the active rows alone, and q of candidates is computed anew each
-    time.
-    """
-
-    retries: int = 0
-    outside: bool = False
-    in_turn: bool = False
-    computed: bool = False
-
-
-class FullSearch(Search):
-    """Search among all rows: a type of its own, so that code for candidates is compiled only where it runs."""
-
-    __slots__ = ()
-
-
 class Sample(NamedTuple):
-    """What sampled search knows of all m rows of the problem, and its candidates.
+    """How sampled search draws its candidates, what it knows of all m rows of the problem, and the candidates.
 
     Attributes
     ----------
+    retries : int
+        Samples without a violator of the goal after which the run stops.
+    outside : bool
+        Whether candidates are drawn, with replacement, from the rows outside the active set.
+    in_turn : bool
+        Whether they are drawn from its two classes in turn, as LIBCVM and the program of 003's authors do for CVM.
+    computed : bool
+        Whether the run holds the active rows alone, and q of candidates is computed anew each time.
     plus : int
         Number of rows with y = +1.
     ridge, diagonal : ndarray of float64, shape (m,)
@@ -84,31 +71,31 @@ class Sample(NamedTuple):
         The place that each row of the problem was last held at, -1 for none.
     drawn : ndarray of int32, shape (64,)
         The candidates, rows of the problem.
-    values : ndarray, shape (64, n)
-        Kernel values of the candidates with the active rows (`Search.computed`).
     random : ndarray of uint64, shape (1,)
         A stream of `fwsvm.numerics.random`.
     """
 
+    retries: int
+    outside: bool
+    in_turn: bool
+    computed: bool
     plus: int
     ridge: np.ndarray
     diagonal: np.ndarray
     row: np.ndarray
     place_of: np.ndarray
     drawn: np.ndarray
-    values: np.ndarray
     random: np.ndarray
 
 
 class SimplexState(NamedTuple):
     """The point, its gradient, and the kernel values at hand; arrays change, the tuple does not.
 
-    It holds n rows: all m rows of the problem, or those that are or may become active (`Search.computed`), each at a
+    It holds n rows: all m rows of the problem, or those that are or may become active (`Sample.computed`), each at a
     place of its class.
 
     Attributes
     ----------
-    search : Search
     plus : int
         Places 0 ... plus - 1 are for rows with y = +1, the others for -1.
     ridge, diagonal : ndarray of float64, shape (n,)
@@ -133,7 +120,6 @@ class SimplexState(NamedTuple):
     sample : Sample; () under full search
     """
 
-    search: Search
     plus: int
     ridge: np.ndarray
     diagonal: np.ndarray

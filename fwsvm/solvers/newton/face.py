@@ -24,7 +24,8 @@ from fwsvm import phases
 from fwsvm.kernels.column_cache import ColumnCache, provide
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import blas_on, scipy_linalg
-from fwsvm.problems.simplex_qp import SimplexQP, signs, sums_by_columns
+from fwsvm.problems.simplex_qp import sums_by_columns
+from fwsvm.solvers.frank_wolfe.iterate import AllRows
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, HELD_COLUMNS, MOST_REFINEMENTS, SHARED_FACTOR
 
@@ -32,13 +33,13 @@ from fwsvm.solvers.tuning import BORDER_SHARE, HELD_COLUMNS, MOST_REFINEMENTS, S
 class Face:
     """Solutions of K~_AA x = 1, and products with Q = K~ - diag(1 / C), by the column cache of a problem."""
 
-    def __init__(self, qp: SimplexQP, threads: int) -> None:
-        self.columns, self.ridge, self.y, self.threads = qp.columns, qp.ridge, signs(qp), threads
-        slots = len(qp.columns.row_of)
+    def __init__(self, columns: ColumnCache, rows: AllRows) -> None:
+        self.columns, self.ridge, self.y, self.threads = columns, rows.ridge, rows.y, columns.threads
+        slots = len(columns.row_of)
         self.most = (
             slots if slots == len(self.y) else int(HELD_COLUMNS * slots)
         )  # columns held at the same time
-        self.dtype = qp.columns.cached.dtype  # of factors
+        self.dtype = columns.cached.dtype  # of factors
         self.factor: Factor | None = None
 
     def lack_of_room(self, active: int, resolved: Resolved) -> str:

@@ -41,8 +41,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from fwsvm.errors import SettingError, UsageError
+from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
@@ -116,7 +116,7 @@ class NewtonRun:
     resolved : Resolved
     warm_start : WarmStart, optional
         With the ends of earlier runs on the same kernel where it is a `SimplexStart`.
-    columns : SharedColumns, optional
+    columns : ColumnStore, optional
     """
 
     def __init__(
@@ -125,20 +125,20 @@ class NewtonRun:
         rule: Any,
         resolved: Resolved,
         warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None,
+        columns: ColumnStore | None = None,
     ) -> None:
         rule.check()
         self.simplex = simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         simplex.block = FETCHED_BLOCK
         simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
-        self.rule, self.resolved, self.ridge = rule, resolved, simplex.qp.ridge
+        self.rule, self.resolved, self.ridge = rule, resolved, simplex.all_rows.ridge
         self.newton, self.has_room, self.stuck, self.fresh = False, True, False, True
         self.repairs, self.sharp = (
             MOST_REPAIRS,
             0,
         )  # repairs left; how often systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        self.face = Face(simplex.qp, resolved.threads)
+        self.face = Face(simplex.columns, simplex.all_rows)
         self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             self.ends = warm_start.ends
@@ -187,8 +187,8 @@ class NewtonRun:
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
         ended = simplex.check_gap()
-        if simplex.qp.columns is not self.face.columns:
-            self.face = Face(simplex.qp, self.resolved.threads)
+        if simplex.columns is not self.face.columns:
+            self.face = Face(simplex.columns, simplex.all_rows)
         return ended
 
     def _begin(self) -> None:
