@@ -32,7 +32,7 @@ from fwsvm.solvers.loop import BinaryResult, Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
-from fwsvm.solvers.subproblems import Solved, Subproblems, solve_all
+from fwsvm.solvers.subproblems import Solved, solve_all
 from fwsvm.solvers.tuning import (
     CERTIFY_AFTER,
     DECIDED_TOGETHER,
@@ -72,13 +72,15 @@ class CPath:
         Those of the runs, which differ in C alone.
     """
 
+    @blas_on(1)
     def __init__(
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], settings: Sequence[Settings]
     ) -> None:
         self.rows = checked(X, codes, classes, None, settings[0].class_weight)
-        self.classes, self.settings = tuple(classes), settings
+        self.classes = tuple(classes)
+        self.resolved = [replace(resolve(each, self.rows.X), traced=False) for each in settings]
+        self.problems, _ = prepare(self.rows, self.resolved[0])
         self.columns: ColumnStore = {}
-        self.problems: Subproblems | None = None
         self.warm_starts: Mapping[int, WarmStart] = {}
         self.together: list[Solved] | None = None  # what is solved for all penalties at once
 
@@ -89,10 +91,14 @@ class CPath:
     @blas_on(1)
     def train(self, number: int, watch: Watch | None = None) -> Run:
         """Train for the penalty of that number, the next one; see `fit` for what is raised."""
-        problems, resolved = self._prepared(self.settings[number])
+        problems, resolved = self.problems, self.resolved[number]
+        refuse_penalties(resolved.C, self.rows.weights)
         if self.together is None:
-            self.together = []  # also where settings that come later are refused
-            self.together = self._solve_together(problems, watch)
+            at_once = resolved.family.solve_at_once
+            found: list[Solved] = at_once(problems, self.resolved, watch) if at_once else []
+            self.together = [] if found and found[0].interrupted else found
+            if found and not self.together:
+                raise KeyboardInterrupt
         begun = self.together[number] if self.together else Solved()
         # a limit of iterations is for a run with all it takes to be certified
         deferred = replace(resolved, deferred=not resolved.max_iterations)
@@ -115,30 +121,12 @@ class CPath:
         work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)
         return Run(resolved, replace(solved, warm_starts={}), watch, cut, work, bool(self.together or starts))
 
-    def _solve_together(self, problems: Subproblems, watch: Watch | None) -> list[Solved]:
-        """Return what is solved for all penalties at once; an interrupt leaves nothing of it."""
-        every = [self._prepared(each)[1] for each in self.settings]
-        at_once = every[0].family.solve_at_once
-        found: list[Solved] = at_once(problems, every, watch) if at_once else []
-        if found and found[0].interrupted:
-            raise KeyboardInterrupt
-        return found
-
-    def _prepared(self, settings: Settings) -> tuple[Subproblems, Resolved]:
-        """Return the subproblems, which are prepared once, and the settings for one penalty."""
-        resolved = replace(resolve(settings, self.rows.X), traced=False)
-        if self.problems is None:
-            self.problems, _ = prepare(self.rows, resolved)
-        refuse_penalties(resolved.C, self.rows.weights)
-        return self.problems, resolved
-
     @blas_on(1)
     def certify(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run, in order, after its certificate was computed."""
         results = []
         for run, refuted in zip(runs, self._compute_certificates(runs), strict=True):
             solved = self._go_on(run, refuted) if refuted else run.solved
-            assert self.problems is not None  # noqa: S101  (of the first run)
             result = result_of(self.problems, run.resolved, solved)
             model = with_absent_classes(result.model, self.classes, self.rows.present)
             results.append(replace(result, model=model))
@@ -155,7 +143,7 @@ class CPath:
             for part in run.solved.parts:
                 if isinstance(part.end, Iterate):
                     waiting[part.number].append((place, part, part.end))
-        if self.problems is None or not waiting:
+        if not waiting:
             return refuted
         enter(Phase.CHECK)
         for number, deferred in waiting.items():
@@ -175,7 +163,6 @@ class CPath:
 
     def _go_on(self, run: Run, starts: dict[int, WarmStart]) -> Solved:
         """Return a run after those of its parts have gone on whose certificates refuted them."""
-        assert self.problems is not None  # noqa: S101
         for part in run.solved.parts:
             if part.number in starts:
                 part.status = Status.TIME_LIMIT
