@@ -44,7 +44,6 @@ from fwsvm.solvers.frank_wolfe.state import (
     COLUMN_MISS,
     CONTROL,
     GOING,
-    NO_PROGRESS,
     NO_VIOLATOR,
     Sample,
     SimplexStart,
@@ -118,9 +117,7 @@ class SimplexRun:
             alpha = starting_point(self.columns, self.all_rows, problem.stream, balanced=balanced)
         elif isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             alpha = path_start(warm_start, 1.0 / problem.penalties)[order]
-        support = np.flatnonzero(alpha)
-        self.state: SimplexState = self._state(support, alpha[support])
-        self._refresh(self.all_rows.gradient(alpha) if self.computed else self._gradient_by_columns(alpha))
+        self.stand_at(alpha, self.all_rows.gradient(alpha) if self.computed else self._sums(alpha))
         self.set_goal()
 
     # ---------------------------------------------------------------- where the run stands
@@ -130,9 +127,18 @@ class SimplexRun:
         fits = self.sampled and matrix_fits(active, self.resolved.cache_bytes)
         return fits and self.resolved.protocol.gradient != KEPT
 
-    def _state(self, support: np.ndarray, weights: np.ndarray, K: np.ndarray | None = None) -> SimplexState:
-        """Return the state at weights of the rows ``support``, of kernel matrix K, whose q is not yet known."""
-        every, columns, plus, m = self.all_rows, self.columns, self.plus, len(self.order)
+    def stand_at(self, alpha: np.ndarray, q: np.ndarray, K: np.ndarray | None = None) -> None:
+        """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows.
+
+        K are the kernel values of the rows with weight, where they are at hand and wanted (`Sample.computed`).
+        """
+        every, columns, plus, m, support = (
+            self.all_rows,
+            self.columns,
+            self.plus,
+            len(q),
+            np.flatnonzero(alpha),
+        )
         ridge, diagonal, cached, slot_of = every.ridge, every.diagonal, columns.cached, columns.slot_of
         row = place_of = np.arange(m, dtype=np.int32)
         if self.computed:
@@ -142,12 +148,12 @@ class SimplexRun:
             places = place_of[support]
             cached[np.ix_(places, places)] = matrix_of(columns, support) if K is None else K
         n, count, places = len(row), len(support), place_of[support]
-        alpha, active, place = np.zeros(n), np.zeros(n, np.int32), np.full(n, -1, np.int32)
-        alpha[places], active[:count], place[places] = weights, places, np.arange(count)
-        self.now["active"], self.now["plus"] = count, np.count_nonzero(support < self.plus)
-        active_diagonal = np.where(place < 0, -1.0, diagonal)
-        point = alpha, np.zeros(n), active, place, active_diagonal, self.now
-        team = thread_team(0 if self.computed else n, self.resolved.threads)
+        active, place, active_diagonal = np.zeros(n, np.int32), np.full(n, -1, np.int32), np.full(n, -1.0)
+        active[:count], place[places], active_diagonal[places] = places, np.arange(count), diagonal[places]
+        weights, slopes = np.zeros((2, n))
+        weights[places], slopes[places] = alpha[support], q[support]
+        now, self.outcome, self.exact = self.now, None, None
+        now["active"], now["plus"], now["found"] = count, np.count_nonzero(support < self.plus), 0
         sample: Sample | tuple[()] = ()
         if self.sampled:
             protocol = self.resolved.protocol
@@ -156,19 +162,16 @@ class SimplexRun:
             how = protocol.retries, chosen != UNIFORM, chosen == BALANCED, self.computed
             known = self.plus, every.ridge, every.diagonal, row, place_of
             sample = Sample._make((*how, *known, self.drawn, self.random))
-        state = SimplexState(plus, ridge, diagonal, *point, cached, slot_of, team, sample)
+        if not self.computed:
+            slopes[:], now["best"] = q, q.argmin()
+        point = weights, slopes, active, place, active_diagonal, now
+        team = thread_team(0 if self.computed else n, self.resolved.threads)
+        self.state = SimplexState(plus, ridge, diagonal, *point, cached, slot_of, team, sample)
         if (
             len(team.words) > CACHE_LINE
         ):  # compile what the other threads run: no loop runs yet, so it returns
-            do_tasks(state, 0)
-        return state
-
-    def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
-        """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
-        self.outcome = self.exact = None
-        support = np.flatnonzero(alpha)
-        self.state, self.now["found"] = self._state(support, alpha[support]), 0
-        self._refresh(q)
+            do_tasks(self.state, 0)
+        advance(self.rule, self.state, 0)
 
     def count_step(self) -> None:
         """Count a step that another method takes from here."""
@@ -182,29 +185,12 @@ class SimplexRun:
         ordered[self.order] = values
         return ordered
 
-    def _support(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the active rows, by number among those of the run, and their weights."""
-        s = self.state
-        active = s.active[: int(s.now["active"][0])]
-        return s.sample.row[active] if self.sampled else active, s.alpha[active]
-
     def alpha(self) -> np.ndarray:
         """Return the weights (m,) of the rows of this run."""
-        alpha = np.zeros(len(self.order))
-        support, weights = self._support()
-        alpha[support] = weights
+        s, alpha = self.state, np.zeros(len(self.order))
+        active = s.active[: int(s.now["active"][0])]
+        alpha[s.sample.row[active] if self.computed else active] = s.alpha[active]
         return alpha
-
-    def _refresh(self, q: np.ndarray) -> None:
-        """Replace q by that of all rows (m,), computed from scratch."""
-        s = self.state
-        if self.computed:
-            support, _ = self._support()
-            s.q[s.sample.place_of[support]] = q[support]
-        else:
-            s.q[:] = q
-            s.now["best"] = q.argmin()
-        advance(self.rule, s, 0)
 
     # ---------------------------------------------------------------- kernel values
 
@@ -216,34 +202,32 @@ class SimplexRun:
             return column_cache(resolved.kernel, rows, *budget)
         return stored_cache(store, self.number, resolved.kernel, rows, *budget)
 
-    def _gradient_by_columns(self, alpha: np.ndarray) -> np.ndarray:
+    def _sums(self, alpha: np.ndarray) -> np.ndarray:
         """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
         y, ridge = self.all_rows.y, self.all_rows.ridge
         return y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * ridge
 
     def _renew(self, dtype: Any) -> None:
-        """Go on from the same point with a new column cache; q is not known there."""
-        support, weights = self._support()
+        """Begin a new column cache."""
         self._counted -= self.columns.counts
         self.columns = self._cache(dtype)
-        self.state = self._state(support, weights)
 
     def _look_at_candidates(self) -> None:
         """Compute the candidates' kernel values, or keep q at all rows from here on if that is cheaper."""
-        s = self.state
-        active, room = s.active[: int(s.now["active"][0])], has_room(s)
+        s, alpha, room = self.state, self.alpha(), has_room(self.state)
+        support = np.flatnonzero(alpha)
         pays = self.resolved.protocol.gradient != COMPUTED and tracking_pays(s, self.resolved.cache_bytes)
-        if pays or not (room or self._is_computed(len(active))):
+        if pays or not (room or self._is_computed(len(support))):
             self.computed = False
             self._renew(s.cached.dtype)
-            self._refresh(self.all_rows.gradient(self.alpha()))
-            self.columns.counts[EVALUATIONS] += len(self.order) * len(active)
+            self.stand_at(alpha, self.all_rows.gradient(alpha))
+            self.columns.counts[EVALUATIONS] += len(alpha) * len(support)
             s.now["stop"] = GOING
             return
         if not room:
-            K = s.cached[np.ix_(active, active)]
-            self.state = self._state(s.sample.row[active], s.alpha[active], K)
-            self.state.q[self.state.active[: len(active)]] = s.q[active]
+            places, q = s.sample.place_of[support], np.zeros(len(alpha))
+            q[support] = s.q[places]
+            self.stand_at(alpha, q, s.cached[np.ix_(places, places)])
         hold_best(self.state, self.columns, self.all_rows.y)
 
     # ---------------------------------------------------------------- goals
@@ -294,9 +278,7 @@ class SimplexRun:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self.set_goal()
             return None
-        if not self.resolved.final_gap:
-            return Status.STALLED if stop == NO_PROGRESS else Status.SAMPLED_STOP
-        if stop == NO_VIOLATOR and self.resolved.protocol.published:
+        if stop == NO_VIOLATOR and (self.resolved.protocol.published or not self.resolved.final_gap):
             return Status.SAMPLED_STOP
         if stop == NO_VIOLATOR and not self.computed and self._take_violator(self.state.q):
             return None
@@ -345,22 +327,23 @@ class SimplexRun:
 
     def check_gap(self) -> Status | None:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""
+        if not self.resolved.final_gap:
+            return Status.SAMPLED_STOP if self.within() else Status.STALLED
         if self.resolved.deferred and not self.sampled and self.within():
             return Status.CONVERGED
         alpha = self.alpha()
-        self.exact = q = self.all_rows.gradient(alpha)
-        self.outcome = found = self.all_rows.outcome(alpha, q)
-        if found.within:
-            return Status.CONVERGED
+        q = self.all_rows.gradient(alpha)
+        found = self.all_rows.outcome(alpha, q)
         helped = (found.objective if self.sampled else found.gap) < self.last
         self.last = found.objective if self.sampled else 0.5 * found.gap
+        if found.within or not (helped or self.columns.cached.dtype == np.float32):
+            self.outcome, self.exact = found, q
+            return Status.CONVERGED if found.within else Status.STALLED
         if not helped:
-            if self.columns.cached.dtype == np.float64:
-                return Status.STALLED
             self._renew(np.float64)
-            self.set_goal()
             self.last = np.inf
-        self._refresh(q)
+        self.stand_at(alpha, q)
+        self.set_goal()
         self.now["looked"] += CHECK_COST * len(q) * self.now["active"]
         if self.sampled:
             self._take_violator(q)

@@ -184,8 +184,6 @@ class NewtonRun:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
         simplex = self.simplex
         simplex.state.now["stop"] = GOING
-        if not self.resolved.final_gap:
-            return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
         ended = simplex.check_gap()
         if simplex.columns is not self.face.columns:
             self.face = Face(simplex.columns, simplex.all_rows)
