@@ -20,10 +20,9 @@ from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_GROWTH,
+    CHUNK_SECONDS,
     FREE_LOOKS,
-    LONGEST_CHUNK,
     LOOKS_SHARE,
-    SHORTEST_CHUNK,
     TRACE_SPACING,
     WATCH_EVERY,
 )
@@ -188,11 +187,8 @@ def solve(
 
 
 def _next_chunk(steps: int, taken: int, spent: float) -> int:
-    """Return the steps of the next chunk after one of so many steps and seconds."""
-    if spent > LONGEST_CHUNK:
-        return max(1, min(steps // 2, int(taken * LONGEST_CHUNK / spent)))
-    # one that was cut short says nothing about the best length
-    return steps * CHUNK_GROWTH if spent < SHORTEST_CHUNK and taken == steps else steps
+    """Return the steps of the next chunk after one in which so many took these seconds."""
+    return max(1, min(CHUNK_GROWTH * steps, int(CHUNK_SECONDS * taken / max(spent, 1e-9))))
 
 
 def _record(trace: list[TracePoint], clock: Clock, solver: Solver, looked: float) -> float:

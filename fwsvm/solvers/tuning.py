@@ -9,13 +9,9 @@ import numpy as np
 
 # ---------------------------------------------------------------- the loop over a run
 
-#: Seconds that a chunk of steps takes at least, or it grows. Evidence: none; an interrupt is answered between two
-#: chunks.
-SHORTEST_CHUNK = 0.02
-#: Seconds that a chunk of steps takes at most, or it shrinks. Evidence: none; as above.
-LONGEST_CHUNK = 0.1
-#: Growth of a chunk that took less than the shortest. Evidence: none; the first chunk is one step, which may take a
-#: second.
+#: Seconds that a chunk of steps is to take. Evidence: none; an interrupt is answered between two chunks.
+CHUNK_SECONDS = 0.05
+#: Growth of a chunk at most. Evidence: none; the first chunk is one step, which may take a second.
 CHUNK_GROWTH = 4
 #: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.
 TRACE_SPACING = 1.12
