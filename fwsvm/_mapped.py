@@ -96,3 +96,21 @@ def widened(X: RowMatrix, columns: np.ndarray, features: int) -> "scipy.sparse.c
     return scipy.sparse.csr_array(
         (rows.data, columns[rows.indices], rows.indptr), shape=(X.shape[0], features)
     )
+
+
+def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
+    """Return the rows of X (m, n) with ``features`` columns, and how many non-zeros were left out.
+
+    Missing features are zeros, as in LIBSVM's sparse format; features beyond are left out. Mapped rows are not copied
+    to be given missing features.
+    """
+    if X.shape[1] == features:
+        return X, 0
+    kept: RowMatrix
+    if isinstance(X, np.ndarray):
+        kept = np.zeros((X.shape[0], features))
+        kept[:, : X.shape[1]] = X[:, :features]
+    else:
+        part = X[:, :features] if X.shape[1] > features else X
+        kept = scipy.sparse.csr_array((part.data, part.indices, part.indptr), shape=(X.shape[0], features))
+    return kept, int((X[:, features:] != 0).sum())

@@ -11,7 +11,7 @@ from fwsvm.cli._options import PATH, offline_option
 from fwsvm.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
-    from fwsvm.data.lockfile import DataSource, Entry, RawFile
+    from fwsvm.data.lockfile import Entry, RawFile
 
 #: States of an entry, from the nearest to the farthest.
 STATES = {
@@ -47,7 +47,7 @@ def entry_record(entry: "Entry") -> dict[str, Any]:
     from fwsvm.data import lockfile
 
     order = list(STATES)
-    states = [max([order.index(_state(each, file)) for file in each.files] or [1]) for each in entry.sources]
+    states = [max([order.index(_state(file)) for file in each.files] or [1]) for each in entry.sources]
     rows, test_rows = _shape(entry)
     return {
         **{name: getattr(entry, name) for name in ENTRY},
@@ -77,12 +77,12 @@ def _shape(entry: "Entry") -> tuple[int | None, int | None]:
     return (entry.published[0].m, entry.published[0].t or no_test) if entry.published else (None, no_test)
 
 
-def _state(source: "DataSource", file: "RawFile") -> str:
+def _state(file: "RawFile") -> str:
     """Return the state of a file, without reading it."""
-    is_sure = file.known_hash or file.parents
-    if is_sure and source.path(file).is_file():
+    is_sure = file.known_hash or file.derived
+    if is_sure and file.path.is_file():
         return "ready"
-    return "by hand" if not (file.urls or file.parents) else "fetch" if is_sure else "trust"
+    return "by hand" if not (file.urls or file.derived) else "fetch" if is_sure else "trust"
 
 
 @click.group()
@@ -124,9 +124,8 @@ def info(name: str) -> None:
     (entry,), meanings = find_entries(name), lockfile.read().evidence
     facts = entry_record(entry) | to_builtins(entry, str_keys=True)
     for source, each in zip(entry.sources, facts["sources"], strict=True):
-        each.pop("owner"), each.pop("home", None)
         each["evidence"] = {file.evidence: meanings.get(file.evidence, "") for file in source.files}
-        each["here"] = [str(path) for path in map(source.path, source.files) if path.is_file()]
+        each["here"] = [str(file.path) for file in source.files if file.path.is_file()]
     print_facts(facts)
 
 
@@ -156,7 +155,7 @@ def fetch(names: tuple[str, ...], source: str | None, *, offline: bool) -> None:
             failed += 1
             continue
         tell(got.notices)
-        files = {*map(got.source.path, got.source.files)}
+        files = {file.path for file in got.source.files}
         size = sum(path.stat().st_size for path in files)
         said = f"{counted(len(files), 'file')}, {size:,} bytes, source {got.source.name}, verified"
         made = "generated when it is used, nothing to fetch"
@@ -172,15 +171,17 @@ def verify(names: tuple[str, ...]) -> None:
 
     The exit code is 3 if one is not what it was.
     """
-    from fwsvm.data import recording
+    from fwsvm.data.fetching import MISSING, WHOLE, state_of
+    from fwsvm.data.lockfile import UNPINNED, files_of
 
     bad = whole = 0
-    for file, state in recording.check(find_entries(*names)):
-        if state == "missing" and not names:
+    for file in files_of(find_entries(*names)).values():
+        state = state_of(file)
+        if state == MISSING and not names:
             continue
-        click.echo(f"{file}: {state}")
-        whole += state == "whole"
-        bad += state not in ("whole", "missing", "unpinned")
+        click.echo(f"{file.address}: {state}")
+        whole += state == WHOLE
+        bad += state not in (WHOLE, MISSING, UNPINNED)
     if bad:
         raise DataError("not what datasets.lock says; `fwsvm data fetch NAME` replaces it")
     click.echo(f"{counted(whole, 'file')} whole")
@@ -197,7 +198,7 @@ def path(name: str) -> None:
 
     got = obtain(find_entries(name)[0], offline=True)
     for file in got.source.files:
-        click.echo(str(got.source.path(file)))
+        click.echo(str(file.path))
 
 
 @data.command()
@@ -210,12 +211,12 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     and copies that were not finished: let no other fwsvm fetch or read data meanwhile. What fwsvm did not write stays,
     with --all, too.
     """
-    from fwsvm.data import recording
+    from fwsvm.data import fetching
 
     total = places = 0
-    for path, why, size in recording.prune(everything=everything, dry_run=dry_run):
+    for path, size in fetching.prune(everything=everything, dry_run=dry_run):
         total, places = total + size, places + 1
-        click.echo(f"{path}: {why}, {size:,} bytes")
+        click.echo(f"{path}: {size:,} bytes")
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {counted(places, 'place')}")
 
 
@@ -230,13 +231,17 @@ def lock(name: str, source: str | None, *, accept: bool) -> None:
     that differs is recorded only with --accept, and without it the exit code is 3.
     """
     from fwsvm.cli._progress import Display
-    from fwsvm.data import recording
+    from fwsvm.data.fetching import obtain
+    from fwsvm.data.lockfile import LOCKED, UNPINNED
+    from fwsvm.files.folders import file_digest
 
     (entry,) = find_entries(name)
-    chosen = entry.source(source) if source else entry.sources[0]
     with Display():
-        for line in recording.lock(entry, chosen, accept=accept):
-            click.echo(line)
+        got = obtain(entry, source or entry.sources[0].name, evidence=LOCKED, accept=accept)
+    for file in got.source.files:
+        known = file.known_hash or UNPINNED
+        click.echo(f"{file.file}: sha256 {file_digest(file.path)}, in the lock {known}")
+    tell(got.notices or [f"{entry.name}: nothing to record"])
 
 
 @data.command()
@@ -250,28 +255,26 @@ def add(name: str, files: tuple[Path, ...], test: Path | None, scaling: str | No
     Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
     the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with --test.
     """
-    from fwsvm.data import lockfile, recording
+    from fwsvm.data import fetching, lockfile
 
     entry = lockfile.read().find(name)
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        tell(recording.add_new(name, files[0], test, scaling or "none"))
+        tell(fetching.add_new(name, files[0], test, scaling or "none"))
         click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
         return
     if test is not None or scaling:
         raise UsageError(f"{entry.name} is in the lock already: --test and --scaling are for a new name")
     for given in files:
-        source, file = recording.add(entry, given)
-        click.echo(f"{given}: copied to {source.path(file)}, as {entry.name}/{source.name}/{file.file}")
+        click.echo(f"{given}: copied to {fetching.add(entry, given).path}")
 
 
 @data.command()
 @name_argument
 def remove(name: str) -> None:
     """Remove your own entry and digests of NAME from your datasets.lock."""
-    from fwsvm.data import lockfile, recording
+    from fwsvm.data import fetching, lockfile
 
-    is_entry, pins = recording.remove(name)
-    what = ["the entry"] * is_entry + [f"the digests of {counted(pins, 'file')}"] * bool(pins)
-    click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")
+    fetching.remove(name)
+    click.echo(f"{name}: removed from {lockfile.overlay_path()}")

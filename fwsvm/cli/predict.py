@@ -99,7 +99,7 @@ def predict(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
-            table, notices, scaling = inputs.read_rows(
+            table, scaling = inputs.read_rows(
                 data,
                 unseen=True,
                 zero_based=zero_based,
@@ -109,6 +109,7 @@ def predict(
             )
             if not issparse(table.X):
                 refuse_other_width(table.X, machine.features)
+            notices = table.notices
             if scaling != "none" and machine.ranges is None:
                 said = f"{model} scales nothing, so it gets the rows of {data} as they are in the file, though `fwsvm"
                 notices = (*notices, f"{said} train {data}` scales them to {scaling}")

@@ -6,7 +6,7 @@
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
                     return, and scaled rows larger than memory
     lockfile        datasets.lock, and the user's overlay
-    fetching        the files of an entry, verified; `recording` is what ``fwsvm data`` changes
+    fetching        the files of an entry, verified; what ``fwsvm data`` adds, locks and removes
     synthetic       generated data sets of any size
     inputs          rows as scale, summary and predict take them; `libsvm_tools` scales and samples them
     partitions      rows of a cluster
@@ -90,17 +90,14 @@ def load(
         if path.exists() or "/" in name:
             require_file(path)
         raise DataError(unknown_name(name))
-    for option, fits, said in (
-        (source, entry, "only a data set of datasets.lock has sources to choose from"),
-        (
-            zero_based or label,
-            is_file,
-            "zero-based indices are for files given by their path, as is a column of labels",
-        ),
-        (test, not is_synthetic, "synthetic data has test rows of its own; `test=N` says how many"),
-    ):
-        if option and not fits:
-            raise UsageError(f"{name}: {said}")
+    if source and not entry:
+        raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
+    if (zero_based or label) and not is_file:
+        raise UsageError(
+            f"{name}: zero-based indices and a column of labels are for files given by their path"
+        )
+    if test and is_synthetic:
+        raise UsageError(f"{name}: synthetic data has test rows of its own; `test=N` says how many")
     started = time.perf_counter()
     if entry is not None:
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, offline=offline, scale=scale)

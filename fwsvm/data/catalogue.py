@@ -1,7 +1,6 @@
 """From an entry of the lock, or a path, to a `Dataset`: files, loader, classes, split; then `scaled`."""
 
 import hashlib
-import itertools
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -11,11 +10,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import scipy
 
 from fwsvm import scaling
+from fwsvm._mapped import fitted
 from fwsvm.data import formats, labels, lockfile, parsed_copies, splits, synthetic
-from fwsvm.data.dataset import Dataset, LabelledRows, canonical_csr, grouped, refuse_one_based
+from fwsvm.data.dataset import Dataset, LabelledRows, grouped, refuse_one_based
 from fwsvm.data.fetching import obtain
 from fwsvm.data.formats import loader_of
 from fwsvm.data.lockfile import FIRST_USE, DataSource, Entry, RawFile
@@ -38,19 +37,20 @@ def load(
     the training files cannot be found or are not what the lock says.
     """
     got = obtain(entry, source, offline=offline, without_test=entry.split is None)
-    chosen, how, notices, lacking = got.source, scale or entry.scaling, [*got.notices], ""
+    chosen, how, notices, lacking = got.source, scale or entry.scaling, got.notices, ""
     if chosen.generate:
         return _generated(entry, chosen, how, test)
     if got.lacking and not test:
-        notices.append(got.lacking)
+        notices = (*notices, got.lacking)
         lacking = f"The test rows of {entry.name} are not available, so there is no test accuracy."
     grouping = [[str(group), [*map(str, raws)]] for group, raws in (chosen.grouping or {}).items()]
     recipe = {"features": entry.features, "scaling": how, "loader": chosen.loader, "grouping": grouping}
     parts: dict[str, LabelledRows] = {}
     for role, files in {"train": chosen.train, "test": () if got.lacking else chosen.test}.items():
         if files:
-            tables, recipe[role], said = zip(*[_read(entry, chosen, file) for file in files], strict=True)
-            notices += itertools.chain(*said)
+            tables = [_read(entry, chosen, file) for file in files]
+            read = zip(tables, files, strict=True)
+            recipe[role] = [f"{table.sha256} {file.member}".strip() for table, file in read]
             parts[role] = grouped(splits.join(tables), chosen.grouping)
     whole = parts["train"]
     if entry.split:
@@ -60,13 +60,11 @@ def load(
         recipe["split"] = {**rule, "seed": seed}
     data = Dataset(
         *(entry.name, parts["train"], parts.get("test"), labels.classes(whole.labels), "", chosen.name, how),
-        notices=tuple(notices),
         lacking=lacking,
-        first_use=any(lockfile.pinned(chosen, file).evidence == FIRST_USE for file in chosen.files),
-        zero_based=tables[-1].zero_based,
+        first_use=any(lockfile.pinned(file).evidence == FIRST_USE for file in chosen.files),
     )
     data = _finished(data, recipe, test)
-    return replace(data, notices=(*data.notices, *_shape_notices(entry, data)))
+    return replace(data, own_notices=(*notices, *_shape_notices(entry, data)))
 
 
 def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) -> Dataset:
@@ -80,18 +78,18 @@ def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) ->
     return _finished(replace(made, name=entry.name, source=source.name, scaling=how), recipe, test)
 
 
-def _read(entry: Entry, source: DataSource, file: RawFile) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Return the rows of a file, its digest and notices; `DataError` if its shape is not that of the lock."""
-    path, n = source.path(file), entry.features
-    table, sha256, notices = formats.read(path, source.loader, member=file.member, sha256=file.sha256 or "")
+def _read(entry: Entry, source: DataSource, file: RawFile) -> LabelledRows:
+    """Return the rows of a file; `DataError` if its shape is not that of the lock."""
+    n = entry.features
+    table = formats.read(file.path, source.loader, member=file.member, sha256=file.sha256 or "")
     is_svmlight = source.loader["format"] == "svmlight"
     rows, width = file.rows or table.rows, file.max_index or (min(table.features, n) if is_svmlight else n)
     if (table.rows, table.features) != (rows, width):
         raise DataError(
-            f"{path}: {table.rows:,} rows and {table.features:,} features where datasets.lock says {width:,} features "
-            f"and {rows:,} rows"
+            f"{file.path}: {table.rows:,} rows and {table.features:,} features where datasets.lock says {width:,} "
+            f"features and {rows:,} rows"
         )
-    return widened(table, n, path)[0], f"{sha256} {file.member}".strip(), notices
+    return widened(table, n, file.path)
 
 
 def load_path(
@@ -102,23 +100,23 @@ def load_path(
     The training file decides the number of features; see `widened` for a test file that has others.
     """
     loader = loader_of(path, zero_based=zero_based, label=label)
-    train, sha256, notices = formats.read(path, loader)
+    train = formats.read(path, loader)
     labels.require_two(train.labels, str(path))
-    base, how = train.zero_based, scale or "none"
-    loader |= {} if base is None else {"zero_based": base}
-    recipe = {"loader": loader, "train": [sha256], **({} if how == "none" else {"scaling": how})}
-    classes, name = labels.classes(train.labels), str(path)
-    data = Dataset(name, train, None, classes, "", name, how, notices=notices, zero_based=base)
-    return _finished(data, recipe, test, label)
+    how, name = scale or "none", str(path)
+    loader |= {} if train.zero_based is None else {"zero_based": train.zero_based}
+    recipe = {"loader": loader, "train": [train.sha256], **({} if how == "none" else {"scaling": how})}
+    return _finished(
+        Dataset(name, train, None, labels.classes(train.labels), "", name, how), recipe, test, label
+    )
 
 
 def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: str | None = None) -> Dataset:
     """Return a data set with the test rows of a file, if one is given, and with the digest of its recipe."""
     if test is not None:
-        columns = data.train.feature_names
-        loader = loader_of(test, zero_based=data.zero_based, label=label, columns=columns)
-        held_out, sha256, more = read_test(test, loader, data.train.features, data.classes)
-        data, recipe["test"] = replace(data, test=held_out, notices=(*data.notices, *more)), [sha256]
+        train = data.train
+        loader = loader_of(test, zero_based=train.zero_based, label=label, columns=train.feature_names)
+        held_out = read_test(test, loader, train.features, data.classes)
+        data, recipe["test"] = replace(data, test=held_out), [held_out.sha256]
     return replace(data, fingerprint=fingerprint_of(recipe))
 
 
@@ -127,35 +125,28 @@ def fingerprint_of(recipe: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
+def widened(table: LabelledRows, features: int, path: Path) -> LabelledRows:
     """Return the table with exactly ``features`` columns.
 
     Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
     """
-    if table.features == features:
-        return table, ()
-    X, lost = scipy.sparse.csr_array(table.X), 0
-    if table.features > features:
-        X, lost = X[:, :features], X[:, features:].count_nonzero()
+    X, lost = fitted(table.X, features)
     said = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-    X = canonical_csr(X.data, X.indices, X.indptr, features)
-    return replace(table, X=X), (said,) * bool(lost)
+    return replace(table, X=X, notices=(*table.notices, *[said] * bool(lost)))
 
 
-def read_test(
-    path: Path, loader: Mapping[str, Any], features: int, classes: tuple[str, ...]
-) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Read a user's own file of test rows into ``features`` columns; return its rows, sha256 and notices.
+def read_test(path: Path, loader: Mapping[str, Any], features: int, classes: tuple[str, ...]) -> LabelledRows:
+    """Read a user's own file of test rows into ``features`` columns.
 
     A notice names labels that no training row has; such rows count as wrong.
     """
-    table, sha256, notices = formats.read(path, loader)
+    table = formats.read(path, loader)
     refuse_one_based(path, table, features)
-    table, more = widened(table, features, path)
+    table = widened(table, features, path)
     if unknown := labels.unknown(table.labels, classes):
-        said = f"no training row has the labels {listed(unknown)}; test rows with them count as wrong"
-        more = (*more, f"{path}: {said}")
-    return table, sha256, (*notices, *more)
+        said = f"{path}: no training row has the labels {listed(unknown)}; test rows with them count as wrong"
+        table = replace(table, notices=(*table.notices, said))
+    return table
 
 
 def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
@@ -169,21 +160,16 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     started = time.perf_counter()
     ranges = scaling.fit(data.train.X, data.scaling, counted)
     train = parsed_copies.scaled(data.train, ranges, data.fingerprint, "train")
-    test, notices = data.test, data.notices
-    if test is not None:
-        test, more = scaled_test_rows(test, ranges, data.fingerprint)
-        notices = (*notices, *more)
+    test = scaled_test_rows(data.test, ranges, data.fingerprint) if data.test else None
     seconds = data.load_seconds + time.perf_counter() - started
-    return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
+    return replace(data, train=train, test=test, load_seconds=seconds)
 
 
-def scaled_test_rows(
-    test: LabelledRows, ranges: scaling.Ranges, fingerprint: str
-) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return test rows scaled by the ranges of training rows, and a notice where rows are far outside of them."""
-    scaled_rows = parsed_copies.scaled(test, ranges, fingerprint, "test")
-    far, outside = scaling.outside(scaled_rows.X, ranges, "test rows")
-    return scaled_rows, (outside,) if far else ()
+def scaled_test_rows(test: LabelledRows, ranges: scaling.Ranges, fingerprint: str) -> LabelledRows:
+    """Return test rows scaled by the ranges of training rows, with a notice where rows are far outside of them."""
+    rows = parsed_copies.scaled(test, ranges, fingerprint, "test")
+    far, outside = scaling.outside(rows.X, ranges, "test rows")
+    return replace(rows, notices=(*rows.notices, outside)) if far else rows
 
 
 def _shape_notices(entry: Entry, data: Dataset) -> Iterator[str]:
@@ -192,9 +178,6 @@ def _shape_notices(entry: Entry, data: Dataset) -> Iterator[str]:
     if not data.lacking:
         ours["t"] = data.test.rows if data.test else 0
     for shape in entry.published:
-        printed = {key: getattr(shape, key) or n for key, n in ours.items()}
-        if printed != ours:
-            differ = [
-                f"{key} = {printed[key]:,} (here {n:,})" for key, n in ours.items() if n != printed[key]
-            ]
+        printed = [(key, getattr(shape, key) or here, here) for key, here in ours.items()]
+        if differ := [f"{key} = {n:,} (here {here:,})" for key, n, here in printed if n != here]:
             yield f"paper {shape.paper} prints {', '.join(differ)} for {shape.name}"

@@ -1,7 +1,7 @@
 """Data sets in memory: labelled rows for training and testing, with their provenance."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,10 @@ class LabelledRows:
         Whether the file that the rows were read from counts features from 0; None of other rows.
     feature_names : tuple of str
         Names of the columns, of a data frame or a header; empty where they have none.
+    notices : tuple of str
+        What the user should know of them, such as an ignored ``qid:``.
+    sha256 : str
+        The digest (hex) of the bytes that they were read from; empty of other rows.
     """
 
     X: RowMatrix
@@ -38,6 +42,8 @@ class LabelledRows:
     ranges: Ranges | None = None
     zero_based: bool | None = None
     feature_names: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    sha256: str = ""
 
     @property
     def rows(self) -> int:
@@ -72,14 +78,12 @@ class Dataset:
         ``ranges``, they are scaled already; `fwsvm.data.load` scales them unless it is asked for raw rows.
     load_seconds : float
         Wall time of reading, parsing and scaling.
-    notices : tuple of str
-        What the user should know (ignored ``qid:``, shapes that differ from the paper's, ...).
+    own_notices : tuple of str
+        What the user should know besides the ``notices`` of its rows, such as shapes that differ from the paper's.
     lacking : str
         Why there are no test rows though the data set has some: one sentence; empty otherwise.
     first_use : bool
         Whether a file had no published checksum and was trusted when it was first fetched.
-    zero_based : bool or None
-        Whether the training files count features from 0; None where they are in a format without indices.
     """
 
     name: str
@@ -90,10 +94,15 @@ class Dataset:
     source: str = ""
     scaling: str = "none"
     load_seconds: float = 0.0
-    notices: tuple[str, ...] = field(default=())
+    own_notices: tuple[str, ...] = ()
     lacking: str = ""
     first_use: bool = False
-    zero_based: bool | None = None
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the user should know of it and its rows."""
+        test = self.test.notices if self.test else ()
+        return tuple(dict.fromkeys([*self.own_notices, *self.train.notices, *test]))
 
 
 def canonical_csr(
@@ -123,4 +132,4 @@ def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None)
         return table
     group_of = {raw: group for group, members in grouping.items() for raw in members}
     found, which = np.unique(table.labels, return_inverse=True)
-    return LabelledRows(table.X, of_names([str(group_of.get(raw, raw)) for raw in found.tolist()], which))
+    return replace(table, labels=of_names([str(group_of.get(raw, raw)) for raw in found.tolist()], which))

@@ -1,4 +1,4 @@
-"""The files of a data set, verified: of the first source that has all of them.
+"""The files of data sets: fetched and verified, added by hand, recorded in the user's lock, removed.
 
 A file is looked for in the package, the cache, a mirror, and at its URLs, in this order; else it is derived from other
 files. pooch gives it its final name after its digest agrees with the lock. A file without a published digest must be of
@@ -11,19 +11,19 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from fwsvm import phases
-from fwsvm.data import formats, lockfile
+from fwsvm.data import formats, labels, lockfile, parsed_copies
 from fwsvm.data.dataset import grouped
-from fwsvm.data.labels import classes
-from fwsvm.data.lockfile import FIRST_USE, UNPINNED, DataSource, Entry, RawFile
+from fwsvm.data.lockfile import FIRST_USE, LOCKED, UNPINNED, DataSource, Derivation, Entry, RawFile, files_of
 from fwsvm.data.splits import permutation
-from fwsvm.errors import DataError, UnobtainableError
+from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.folders import data_folder, file_digest
 from fwsvm.files.lock import exclusive
 from fwsvm.phases import Phase
@@ -46,7 +46,7 @@ REASONS = {
 
 
 class Obtained(NamedTuple):
-    """A source whose files are verified, at `DataSource.path`, and notices for the user.
+    """A source whose files are verified, and notices for the user.
 
     ``lacking`` is empty, or says what was tried for test files that could not be found.
     """
@@ -57,34 +57,39 @@ class Obtained(NamedTuple):
 
 
 def obtain(
-    entry: Entry, source_name: str | None = None, *, offline: bool = False, without_test: bool = False
+    entry: Entry,
+    source_name: str | None = None,
+    *,
+    offline: bool = False,
+    without_test: bool = False,
+    evidence: str = FIRST_USE,
+    accept: bool = False,
 ) -> Obtained:
     """Return the verified files of an entry: of the named source, or of the first source that is complete.
 
     Sources whose files need no network come first. With ``without_test``, training files alone are returned if no
-    source is complete. `UnobtainableError` names every place that was tried and says how to add the files by hand.
+    source is complete. For ``evidence`` and ``accept`` see `Search`. `UnobtainableError` names every place that was
+    tried and says how to add the files by hand.
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
-    search = Search(entry)
-    # what the network gave is in the cache when training files alone are looked for
-    ways = [(False, False), *[(True, False)] * (not offline), *[(False, True)] * without_test]
+    search = Search(entry, evidence, accept)
     try:
-        for (search.network, train_only), source in itertools.product(ways, sources):
-            if not all(search.find(source, file) for file in (source.train if train_only else source.files)):
-                continue
-            lacking = f"the test rows of {entry.name} are not available{search.remedy(offline=offline)}"
-            failed = [] if train_only else [said for said in search.tried if "://" in said]
-            notices = (
-                *(f"{said}; the next source was used" for said in dict.fromkeys(failed)),
-                *search.notices,
-            )
-            return Obtained(source, notices, lacking * train_only)
+        for search.network, source in itertools.product((False, True)[: 2 - offline], sources):
+            if all(search.find(source, file) for file in source.files):
+                refused = search.tried if search.network and source is not sources[0] else []
+                return Obtained(source, tuple(dict.fromkeys([*refused, *search.notices])))
+        tried = search.remedy(offline=offline)
+        search.network = False  # what it gave is in the cache
+        for source in sources if without_test else ():
+            if all(search.find(source, file) for file in source.train):
+                lacking = f"the test rows of {entry.name} are not available{tried}"
+                return Obtained(source, (*search.notices,), lacking)
     except OSError as error:
         raise DataError(
             f"{data_folder()} cannot be written: {error.strerror or error}; free some space, or set FWSVM_CACHE to a "
             "folder on another disk"
         ) from None
-    raise UnobtainableError(f"{entry.name} is not available{search.remedy(offline=offline)}")
+    raise UnobtainableError(f"{entry.name} is not available{tried}")
 
 
 @dataclass
@@ -104,22 +109,20 @@ class Search:
 
     def find(self, source: DataSource, file: RawFile) -> bool:
         """Return whether a file is in the cache, or comes there from the mirror, its URLs, or other files."""
-        path, mirror = source.path(file), os.environ.get("FWSVM_MIRROR", "")
-        if not self.accept and state_of(path, file) == WHOLE:
+        if (file.shipped or not self.accept) and state_of(file) == WHOLE:
             return True
         if file.shipped:
-            self.tried.append(f"{path}: missing or altered: reinstall the package that ships it")
+            self.tried.append(f"{file.path}: missing or altered: reinstall the package that ships it")
             return False
+        mirror = os.environ.get("FWSVM_MIRROR", "")
         places = [f"{mirror.rstrip('/')}/{file.file}"] * bool(mirror) + [*file.urls]
-        if not self.network:
-            places = [place for place in places if "://" not in place]
-        with exclusive(path):
-            file = lockfile.pinned(source, file)  # another process may just have recorded its digest
+        places = [place for place in places if self.network or "://" not in place]
+        with exclusive(file.path):
+            file = lockfile.pinned(file)  # another process may just have recorded its digest
             if self.accept:
                 file = replace(file, sha256=None, md5=None, bytes=None, evidence=UNPINNED)
-            places += [DERIVED] * bool(file.parents)
-            is_whole = state_of(path, file) == WHOLE
-            return is_whole or any(self.take(source, file, place) for place in places)
+            places += [DERIVED] * bool(file.derived)
+            return state_of(file) == WHOLE or any(self.take(source, file, place) for place in places)
 
     def take(self, source: DataSource, file: RawFile, place: str) -> bool:
         """Get a file from a place, a URL, path or `DERIVED`, if it is what the lock says, or what can be recorded."""
@@ -128,36 +131,37 @@ class Search:
         def downloader(_url: str, output: str, _pooch: object) -> None:
             part = Path(output)
             part.unlink()  # pooch makes a file that no other user can read
-            if place == DERIVED:
-                part.write_bytes(self._derive(file))
+            if file.derived and place == DERIVED:
+                part.write_bytes(self._derive(file.derived))
             elif "://" in place:
                 _receive(place, part, file)
             elif Path(place).is_file():
                 shutil.copyfile(place, part)
             else:
                 raise UnobtainableError("no such file")
-            if (state := state_of(part, file)) not in {WHOLE, UNPINNED}:
+            if (state := state_of(file, part)) not in {WHOLE, UNPINNED}:
                 raise DataError(state)
             if state == UNPINNED and place != DERIVED:
                 self._record(source, file, part, place)
 
         pooch.get_logger().setLevel("ERROR")
-        path = source.path(file)
+        folder, name = file.path.parent, f".{file.file}"
         try:
-            whole = pooch.retrieve(
-                place, file.known_hash, f".{path.name}", path.parent, downloader=downloader
+            Path(pooch.retrieve(place, file.known_hash, name, folder, downloader=downloader)).replace(
+                file.path
             )
-            Path(whole).replace(path)
         except DataError as failure:
             said = f"{place}: {failure}"
             if file.evidence in {"C", "D", FIRST_USE} and not isinstance(failure, UnobtainableError):
-                lock = f"fwsvm data lock {source.owner} --source {source.name} --accept"
+                lock = f"fwsvm data lock {self.entry.name} --source {source.name} --accept"
                 said = f"{said} (if you trust this file: `{lock}`)"
             self.tried.append(said)
             return False
-        if place == DERIVED:
+        if file.derived and place == DERIVED:
             sure = "as its digest confirms" if file.known_hash else "and no digest of it is known"
-            self.notices.append(f"{file.file} was derived, {sure}, from {' and '.join(file.parents)}")
+            self.notices.append(
+                f"{file.file} was derived, {sure}, from {file.derived.of} and {file.derived.part}"
+            )
         return True
 
     def _record(self, source: DataSource, file: RawFile, path: Path, place: str) -> None:
@@ -165,13 +169,13 @@ class Search:
 
         `DataError` where the file is not data, or, without ``accept``, not of the shape that its entry and papers say.
         """
-        entry, is_test = self.entry, file.file in {test.file for test in source.test}
-        table, sha256, _ = formats.read(path, source.loader, member=file.member)
-        found = len(classes(grouped(table, source.grouping).labels))
+        entry, is_test = self.entry, file in source.test
+        table = grouped(formats.read(path, source.loader, member=file.member), source.grouping)
+        found = len(labels.classes(table.labels))
         papers = () if entry.split else entry.published
         published = {shape.t if is_test else shape.m for shape in papers} - {None}
-        is_whole = found <= entry.classes if is_test else found == entry.classes
-        fits = is_whole and table.features <= entry.features and table.rows in (published or {table.rows})
+        has_classes = found <= entry.classes if is_test else found == entry.classes
+        fits = has_classes and table.features <= entry.features and table.rows in (published or {table.rows})
         if not (fits or self.accept):
             wanted = f"{' or '.join(map(str, published))} rows, " * bool(published)
             raise DataError(
@@ -179,9 +183,9 @@ class Search:
                 f"{wanted}{entry.features} features and {entry.classes} classes"
             )
         with lockfile.changing_overlay() as overlay:
-            overlay.pins[lockfile.address(source, file)] = {
+            overlay.pins[file.address] = {
                 "bytes": path.stat().st_size,
-                "sha256": sha256,
+                "sha256": table.sha256,
                 "rows": table.rows,
                 "verified": place in file.urls,
                 "evidence": self.evidence,
@@ -190,22 +194,22 @@ class Search:
             }
         said = "no published checksum; " * (self.evidence == FIRST_USE)
         shape = f"{table.rows:,} rows{', as published' * bool(published)}"
-        self.notices.append(f"{file.file}: {said}recorded sha256 {sha256[:12]}... ({shape})")
+        self.notices.append(f"{file.file}: {said}recorded sha256 {table.sha256[:12]}... ({shape})")
 
-    def _derive(self, file: RawFile) -> bytes:
+    def _derive(self, rule: Derivation) -> bytes:
         """Return the text of a file, made of the training files of other data sets.
 
         `UnobtainableError` where these cannot be had.
         """
         paths = []
-        for name in file.parents:
+        for name in (rule.of, rule.part):
             parent = lockfile.read().entries[name]
             search = Search(parent, network=self.network, tried=self.tried, notices=self.notices)
             origin = parent.sources[0]
             if not search.find(origin, origin.train[0]):
                 raise UnobtainableError(f"{name} is not available")
-            paths.append(origin.path(origin.train[0]))
-        return derived_text(file, *paths)
+            paths.append(origin.train[0].path)
+        return derived_text(rule, *paths)
 
     def remedy(self, *, offline: bool) -> str:
         """Return the end of a sentence: what was tried in vain, and what the user can do."""
@@ -258,8 +262,12 @@ def _receive(url: str, path: Path, expected: RawFile) -> None:
         phases.enter(Phase.LOAD)
 
 
-def state_of(path: Path, file: RawFile) -> str:
-    """Return `WHOLE` if a file is there and matches the lock, else `MISSING`, `UNPINNED` or how its digest differs."""
+def state_of(file: RawFile, path: Path | None = None) -> str:
+    """Return `WHOLE` if a file is at its path, or at another, and matches the lock, else `MISSING` or `UNPINNED`.
+
+    Of other bytes, how their digest differs.
+    """
+    path = path or file.path
     if not path.is_file():
         return MISSING
     if file.known_hash is None:
@@ -271,20 +279,98 @@ def state_of(path: Path, file: RawFile) -> str:
     return f"{path.stat().st_size:,} bytes whose {kind} is {here}, {says} {known}"
 
 
-def derived_text(file: RawFile, whole: Path, part: Path) -> bytes:
-    """Return the lines of a derived file: of the whole one those that are not in the part, in file order.
-
-    A drawn file is the part's lines and others of the whole; draws with one seed take from one permutation and are
-    nested.
-    """
+def derived_text(rule: Derivation, whole: Path, part: Path) -> bytes:
+    """Return the lines of a derived file, made of the files of a whole set and of a part of it."""
     lines, taken = (path.read_bytes().removesuffix(b"\n").split(b"\n") for path in (whole, part))
     rest, found = enumerate(lines), list[int]()
     for number, wanted in enumerate(taken):
         equal = (place for place, line in rest if line == wanted)
-        is_second = file.complement is not None and number in file.complement.later
-        found.append(next(itertools.islice(equal, is_second, None)))
+        found.append(next(itertools.islice(equal, number in rule.later, None)))
     kept = sorted({*range(len(lines))}.difference(found))
-    if rule := file.draw:
+    if rule.rows:
         drawn = permutation(len(kept), rule.seed)[: rule.rows - len(taken)]
         kept = sorted([*found, *(kept[place] for place in drawn)])
     return b"".join(lines[place] + b"\n" for place in kept)
+
+
+# ---------------------------------------------------------------- what `fwsvm data` changes
+
+
+def add(entry: Entry, given: Path) -> RawFile:
+    """Copy a file fetched by hand into the cache, as the file of the entry with its digest; return which that is.
+
+    A file without a digest in the lock is matched by its name, and its digest recorded. `DataError` names both
+    digests if the name matches and the bytes do not.
+    """
+    pairs = [(source, file) for source in entry.sources for file in source.files if not file.shipped]
+    by_digest = [pair for pair in pairs if state_of(pair[1], given) == WHOLE]
+    for source, file in by_digest or pairs:
+        if by_digest or file.file == given.name:
+            search = Search(entry, LOCKED)
+            with exclusive(file.path):
+                if not search.take(source, file, str(given)):
+                    raise DataError(search.tried[-1])
+            return file
+    names = ", ".join(file.file for _, file in pairs) or "none but what is shipped"
+    raise DataError(f"{given}: digest and name fit no file of {entry.name}; its files are: {names}")
+
+
+def add_new(name: str, train: Path, test: Path | None, scaling: str) -> tuple[str, ...]:
+    """Add a data set of the user's own, files in LIBSVM's format, to the overlay; return notices.
+
+    The files are called NAME and NAME.t. Whether features count from 0 is seen from the training file, and kept.
+    """
+    loader: dict[str, Any] = {"format": "svmlight", "zero_based": None}
+    rows = formats.read(train, loader)
+    labels.require_two(rows.labels, str(train))
+    loader["zero_based"] = rows.zero_based
+    files = {"train": (name, train, rows)}
+    if test:
+        files["test"] = f"{name}.t", test, formats.read(test, loader)
+    classes = len(labels.classes(rows.labels))
+    source = {
+        role: [{"file": file, "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
+        for role, (file, _, table) in files.items()
+    }
+    with lockfile.changing_overlay() as overlay:
+        overlay.datasets[name] = {
+            "title": name,
+            "task": "binary" if classes == 2 else "multiclass",
+            "classes": classes,
+            "features": max(table.features for *_, table in files.values()),
+            "scaling": scaling,
+            "sources": {"local": {"loader": loader, **source}},
+        }
+    for _, path, _ in files.values():
+        add(lockfile.read().entries[name], path)
+    return rows.notices
+
+
+def remove(name: str) -> None:
+    """Remove a user's data set, and the digests of files that the user recorded of it; the files stay.
+
+    `UsageError` if there is nothing to remove.
+    """
+    with lockfile.changing_overlay() as overlay:
+        pins = [place for place in overlay.pins if place.split("/")[0] == name]
+        if not (pins or name in overlay.datasets):
+            raise UsageError(f"{name}: nothing of it was added or locked by you in {lockfile.overlay_path()}")
+        overlay.datasets.pop(name, None)
+        for place in pins:
+            del overlay.pins[place]
+
+
+def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, int]]:
+    """Remove unfinished files, files of no data set in the lock and stale parsed copies; yield path and bytes.
+
+    With ``everything``, all data. Files in folders that fwsvm did not write stay. With ``dry_run``, everything does.
+    """
+    kept = set() if everything else {*files_of(lockfile.read().entries.values())}
+    folders = {lock.parent for lock in data_folder().glob("*/*/*.lock")}
+    found = [path for folder in folders for path in folder.iterdir()]
+    unused = [path for path in found if path not in kept and (everything or path.suffix != ".lock")]
+    for path in [*sorted(unused), *parsed_copies.unused(everything=everything)]:
+        size = sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())
+        if not dry_run:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        yield path, size

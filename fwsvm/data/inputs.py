@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from fwsvm import data
@@ -17,6 +16,7 @@ from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data import formats, labels
 from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
+from fwsvm.scaling import extremes
 
 COPIED_FROM = 1 << 26  # bytes of a file of rows to predict from which a parsed copy of it is kept
 
@@ -29,10 +29,10 @@ def read_rows(
     unseen: bool = False,
     feature_names: tuple[str, ...] = (),
     features: int | None = None,
-) -> tuple[LabelledRows, tuple[str, ...], str]:
+) -> tuple[LabelledRows, str]:
     """Return the rows of a file, or those that training on a name uses, as they are before it scales them.
 
-    With them come notices, and how training on the data set of that name scales rows; ``none`` for files.
+    With them comes how training on the data set of that name scales rows; ``none`` for files.
 
     Parameters
     ----------
@@ -59,17 +59,17 @@ def read_rows(
     if path.exists():
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=unseen)
         if unseen and path.stat().st_size < COPIED_FROM:
-            table, notices = formats.read_path(path, loader)
+            table = formats.read_path(path, loader)
         else:
-            table, _, notices = formats.read(path, loader)
+            table = formats.read(path, loader)
         if features is not None:
             refuse_one_based(path, table, features)
-        return table, notices, "none"
+        return table, "none"
     found = data.load(name_or_path, zero_based=zero_based, label=label, raw=True)
     table = rows_of(found) if unseen else found.train
     which = "training" if table is found.train else "test"
     said = f"{name_or_path}: the {table.rows:,} {which} rows of the data set, not scaled"
-    return table, (said, *found.notices), found.scaling
+    return replace(table, notices=(said, *found.notices)), found.scaling
 
 
 def parts_of(table: LabelledRows) -> Iterator[LabelledRows]:
@@ -95,31 +95,24 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     m, n = table.X.shape
     found = labels.classes(table.labels)
     counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
-    nonzeros, empty, least, most = 0, 0, np.inf, -np.inf
-    for some in blocks(table.X):
-        X = scipy.sparse.csr_array(table.X[some], copy=True)
-        X.eliminate_zeros()
-        nonzeros, empty = nonzeros + int(X.nnz), empty + int(np.sum(np.diff(X.indptr) == 0))
-        least, most = X.data.min(initial=least), X.data.max(initial=most)
-    if nonzeros < m * n or not nonzeros:
-        least, most = min(0.0, least), max(0.0, most)
+    columns, *ends = extremes(table.X)
+    values = np.concatenate([*ends, np.zeros(int(len(columns) < n or not n))])
+    each = np.concatenate([(table.X[some] != 0).sum(axis=1) for some in blocks(table.X)])
+    nonzeros = int(each.sum())
     return {
         "rows": m,
         "features": n,
         "features_in_use": len(features_in_use(table.X)),
         "nonzeros": nonzeros,
         "density": nonzeros / (m * n) if n else 0.0,
-        "rows_without_nonzeros": empty,
-        "minimum": float(least),
-        "maximum": float(most),
+        "rows_without_nonzeros": int((each == 0).sum()),
+        "minimum": float(values.min()),
+        "maximum": float(values.max()),
         "classes": dict(zip(found, counts.tolist(), strict=True)),
     }
 
 
 def features_in_use(X: RowMatrix) -> NDArray[np.int64]:
     """Return the columns of X, shape (m, n), that hold a value other than 0, ascending."""
-    found = np.zeros(0, np.int64)
-    for some in blocks(X):
-        part = scipy.sparse.csr_array(X[some])
-        found = np.union1d(found, part.indices[part.data != 0])
-    return found
+    columns, least, most = extremes(X)
+    return columns[(least != 0) | (most != 0)]

@@ -60,7 +60,7 @@ def read_ranges(path: Path) -> scaling.Ranges:
 
 def lines_of(
     name_or_path: str | Path, label: str | None = None
-) -> tuple[NDArray[np.int32], Callable[[NDArray[np.int64]], Iterator[str]]]:
+) -> tuple[NDArray[np.int64], Callable[[NDArray[np.int64]], Iterator[str]]]:
     """Return numbers of the rows' classes (m,), and a function from ascending rows to their text.
 
     Rows of a file stay as they are written, those of a name are written anew, not scaled. ``label`` is the column of
@@ -68,13 +68,10 @@ def lines_of(
     """
     path = Path(name_or_path)
     if not path.exists() or loader_of(path, label=label)["format"] != "svmlight":
-        table, *_ = read_rows(name_or_path, label=label)
+        table, _ = read_rows(name_or_path, label=label)
         names = np.array([*map(labels.label_text, table.labels.tolist())])
-
-        def written(rows: NDArray[np.int64]) -> Iterator[str]:
-            return svmlight_writer.text_blocks(take(table, rows).X, names[rows].tolist())
-
-        return np.unique(table.labels, return_inverse=True)[1].astype(np.int32), written
+        codes = np.unique(table.labels, return_inverse=True)[1]
+        return codes, lambda rows: svmlight_writer.text_blocks(take(table, rows).X, names[rows].tolist())
 
     def lines() -> Iterator[str]:
         with open_text(path) as stream:
@@ -82,18 +79,16 @@ def lines_of(
                 for line in stream:
                     text = line.decode().lstrip()
                     if text and not text.startswith("#"):
-                        yield text if text.endswith("\n") else f"{text}\n"
+                        yield text.removesuffix("\n") + "\n"
             except UnicodeDecodeError:
                 raise DataError(f"{path} is not UTF-8 text") from None
 
-    codes: dict[str, int] = {}
-    found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in lines()]
-    if not found:
-        raise DataError(f"{path} has no rows")
-    return np.array(found, np.int32), lambda rows: itertools.compress(lines(), np.bincount(rows))
+    known: dict[str, int] = {}
+    found = [known.setdefault(line.split("#")[0].split(None, 1)[0], len(known)) for line in lines()]
+    return np.array(found, np.int64), lambda rows: itertools.compress(lines(), np.bincount(rows))
 
 
-def draw(classes: NDArray[np.int32], size: int, seed: int, *, stratified: bool) -> NDArray[np.int64]:
+def draw(classes: NDArray[np.int64], size: int, seed: int, *, stratified: bool) -> NDArray[np.int64]:
     """Return ``size`` row numbers, ascending, drawn without replacement: uniformly, or as LIBSVM's subset.py does.
 
     That is stratified by class: classes are drawn from in ascending size, with shares rounded up and at least one row

@@ -7,7 +7,7 @@ docs/adding/data-set.md).
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
@@ -56,28 +56,19 @@ class Loader(Record, frozen=True):
     comment: str = ""
 
 
-class Complement(Record, frozen=True):
-    """A file that can be derived: the lines of ``of``'s training file without those of ``minus``'s.
+class Derivation(Record, frozen=True):
+    """A file that can be derived: the lines of ``of``'s training file without those of ``part``'s.
 
-    A line of ``minus`` is the first equal line of ``of`` after the line before it; those at the places ``later`` in
-    ``minus``, counted from 0, are the second.
+    A line of ``part`` is the first equal line of ``of`` after the line before it; those at the places ``later`` in
+    ``part``, counted from 0, are the second. With ``rows`` it has that many lines of ``of``, in their order: those of
+    ``part``, and others drawn by ``seed``. Draws with one seed are nested.
     """
 
     of: Name
-    minus: Name
+    part: Name
     later: tuple[int, ...] = ()
-
-
-class DrawnLines(Record, frozen=True):
-    """A file that can be derived: the lines of ``onto``'s training file and others of ``of``'s drawn by seed.
-
-    ``rows`` lines in all, in the order of ``of``, of which ``onto`` is a part. Draws with one seed are nested.
-    """
-
-    of: Name
-    onto: Name
-    rows: Count
-    seed: Count
+    rows: Count | None = None
+    seed: Count = 1
 
 
 class RawFile(Record, frozen=True, kw_only=True):
@@ -85,7 +76,8 @@ class RawFile(Record, frozen=True, kw_only=True):
 
     ``sha256`` and ``md5`` are None where that digest is not known. ``max_index`` is the largest feature index in the
     file (svmlight) and may be below the declared dimension. ``member`` names a file inside a zip archive.
-    ``recorded`` is the date of a digest in the overlay.
+    ``recorded`` is the date of a digest in the overlay. ``folder`` is where it lies: that of the lock that ships it,
+    else ``DATASET/SOURCE`` in the cache.
     """
 
     file: Name
@@ -101,16 +93,19 @@ class RawFile(Record, frozen=True, kw_only=True):
     recorded: str = ""
     member: str = ""
     shipped: bool = False
-    complement: Complement | None = None
-    draw: DrawnLines | None = None
+    derived: Derivation | None = None
     note: str = ""
+    folder: str = ""
 
     @property
-    def parents(self) -> tuple[str, ...]:
-        """The data sets from whose training files it can be derived, the whole one first; none if it cannot."""
-        if self.complement:
-            return self.complement.of, self.complement.minus
-        return (self.draw.of, self.draw.onto) if self.draw else ()
+    def address(self) -> str:
+        """Its address among the pins: ``DATASET/SOURCE/FILE``."""
+        return f"{self.folder}/{self.file}"
+
+    @property
+    def path(self) -> Path:
+        """Where it lies once it is verified."""
+        return data_folder() / self.address
 
     @property
     def known_hash(self) -> str | None:
@@ -121,18 +116,15 @@ class RawFile(Record, frozen=True, kw_only=True):
 class DataSource(Record, frozen=True, kw_only=True):
     """One way to obtain a data set: its files, how they are read, and how raw labels become classes.
 
-    ``home`` is the folder of files that are shipped. A source without files has ``generate``, the synthetic data set
-    whose values it is, and their digest. ``owner`` is the data set whose source it is.
+    A source without files has ``generate``, the synthetic data set whose values it is, and their digest.
     """
 
     name: Name
-    owner: str
     loader: dict[str, Any] = {}
     train: tuple[RawFile, ...] = ()
     test: tuple[RawFile, ...] = ()
     grouping: dict[Label, tuple[Label, ...]] | None = None
     note: str = ""
-    home: str = ""
     generate: str = ""
     sha256: Sha256 | None = None
 
@@ -140,11 +132,6 @@ class DataSource(Record, frozen=True, kw_only=True):
     def files(self) -> tuple[RawFile, ...]:
         """Training files, then test files."""
         return self.train + self.test
-
-    def path(self, file: RawFile) -> Path:
-        """Return the path of a verified file: in the package that ships it, or in the cache."""
-        home = Path(self.home) if file.shipped else data_folder() / self.owner / self.name
-        return home / file.file
 
 
 class Split(Record, frozen=True):
@@ -189,7 +176,8 @@ class Entry(Record, frozen=True, kw_only=True):
     def made(self) -> str:
         """How its rows are made here: ``drawn`` or ``generated`` by seed; empty for those that come from elsewhere."""
         first = self.sources[0]
-        return "generated" if first.generate else "drawn" if any(f.draw for f in first.files) else ""
+        drawn = any(file.derived and file.derived.rows for file in first.files)
+        return "generated" if first.generate else "drawn" if drawn else ""
 
     def source(self, name: str) -> DataSource:
         """Return the source of that name; `UsageError` lists the names there are."""
@@ -224,6 +212,11 @@ def lock_path() -> Path:
     """Return the lock that belongs to this copy of the package: at the top of a checkout, else beside this file."""
     top = Path(__file__).parents[2]
     return (top if (top / "pyproject.toml").is_file() else Path(__file__).parent) / "datasets.lock"
+
+
+def files_of(entries: Iterable[Entry]) -> dict[Path, RawFile]:
+    """Return all files of the entries by their paths."""
+    return {file.path: file for entry in entries for source in entry.sources for file in source.files}
 
 
 def overlay_path() -> Path:
@@ -299,19 +292,20 @@ def _entry(name: str, records: Raw, path: Path, pins: Raw) -> Entry:
     """Return an entry as its lock at ``path`` has it, with the facts of its files in ``pins``."""
     where, record = f"{path}: datasets.{name}", records[name]
     owner = record.get("sources_of", name)
-    home = SHIPPED if path == lock_path() else path.parent
-    shared = {"owner": owner, "home": str(home), "grouping": record.get("grouping")}
+    home = str(SHIPPED if path == lock_path() else path.parent)
     sources = converted(records.get(owner, {}).get("sources"), Raw, f"{where}.sources")
-    named = [{**shared, **source, "name": key} for key, source in sources.items()]
+    named = [{"grouping": record.get("grouping"), **source, "name": key} for key, source in sources.items()]
     entry = converted({**record, "name": name, "sources": named}, Entry, where)
     found = []
     for source in entry.sources:
         if source.files:
             converted(source.loader, Loader, f"{where}.sources.{source.name}.loader")
+        folder = f"{owner}/{source.name}"
         train, test = (
-            [pinned(source, file, pins) for file in files] for files in (source.train, source.test)
+            tuple(pinned(replace(file, folder=home if file.shipped else folder), pins) for file in files)
+            for files in (source.train, source.test)
         )
-        found.append(replace(source, train=tuple(train), test=tuple(test)))
+        found.append(replace(source, train=train, test=test))
     return replace(entry, sources=tuple(found))
 
 
@@ -324,15 +318,10 @@ def converted(raw: object, kind: type[Kind], where: str) -> Kind:
         raise DataError(f"{where}{key.rstrip('`').lstrip('$')}: {shortened(said, 200)}") from None
 
 
-def address(source: DataSource, file: RawFile) -> str:
-    """Return the address of a file among the pins."""
-    return f"{source.owner}/{source.name}/{file.file}"
-
-
-def pinned(source: DataSource, file: RawFile, pins: Raw | None = None) -> RawFile:
+def pinned(file: RawFile, pins: Raw | None = None) -> RawFile:
     """Return a file with the facts that ``pins`` have of it, or what the user's lock has now."""
     found = load(overlay_path()).pins if pins is None else pins
-    return replace(file, **found.get(address(source, file), {}))
+    return replace(file, **found.get(file.address, {}))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,6 @@ from fwsvm.numerics.compile import READING, package_digest
 
 ABOUT = "about.json"
 MAPPED_FROM = 1 << 24  # bytes
-
-Parsed = tuple[LabelledRows, tuple[str, ...]]
 
 
 class CopyWriter:
@@ -57,7 +55,7 @@ class CopyWriter:
         except OSError as error:  # a file is being read, whose errors are others
             raise WriteError(error.strerror or str(error)) from None
 
-    def finish(self, table: LabelledRows, notices: tuple[str, ...]) -> None:
+    def finish(self, table: LabelledRows) -> None:
         """Complete the arrays, and write what they are."""
         if self.lengths:
             ends = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int64)
@@ -66,7 +64,7 @@ class CopyWriter:
         about = {
             "shape": table.X.shape,
             "arrays": self.arrays,
-            "notices": notices,
+            "notices": table.notices,
             "zero_based": table.zero_based,
             "feature_names": table.feature_names,
         }
@@ -78,10 +76,12 @@ def reader_version() -> str:
     return package_digest(*READING)[:16]
 
 
-def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWriter], Parsed]) -> Parsed:
+def load_or_make(
+    source: str, options: Mapping[str, Any], read: Callable[[CopyWriter], LabelledRows]
+) -> LabelledRows:
     """Return the copy of a source, such as the sha256 of a file, read with these options.
 
-    Where there is none it is made: ``read`` adds the rows to its writer. What it returns has the labels and notices.
+    Where there is none it is made: ``read`` adds the rows to its writer, and returns a table with all but these.
 
     Raises
     ------
@@ -90,13 +90,13 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
     """
     key = json.dumps([source, dict(options)], sort_keys=True)
     place = parsed_folder() / f"{reader_version()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
-    if (kept := _load(place)) is not None:
-        return kept
+    with contextlib.suppress(OSError, ValueError):  # it is not there, or was cut off
+        return _load(place)
     building = place.with_name(f"{secrets.token_hex(8)}{BUILDING}")
     try:
         building.mkdir(parents=True)  # the umask says who may read it; tempfile's folders are of one user
         writer = CopyWriter(building)
-        writer.finish(*read(writer))
+        writer.finish(read(writer))
         shutil.rmtree(place, ignore_errors=True)
         with contextlib.suppress(OSError):  # another process may be first
             building.rename(place)
@@ -104,26 +104,27 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
         raise WriteError(error.strerror or str(error)) from None
     finally:
         shutil.rmtree(building, ignore_errors=True)
-    if (made := _load(place)) is None:
-        raise WriteError(f"the copy {place} cannot be read")
-    return made
+    return _load(place)
 
 
-def _load(place: Path) -> Parsed | None:
-    """Return the copy in a folder; None where it is not there or was cut off."""
-    try:
-        about = json.loads((place / ABOUT).read_text("utf-8"))
-        arrays = {name: _array(place / name, *kind) for name, kind in about["arrays"].items()}
-    except (OSError, ValueError):
-        return None
+def _load(place: Path) -> LabelledRows:
+    """Return the copy in a folder; OSError or ValueError where it is not there or was cut off."""
+    about = json.loads((place / ABOUT).read_text("utf-8"))
+    arrays = {name: _array(place / name, *kind) for name, kind in about["arrays"].items()}
     X: RowMatrix
     if "X" in arrays:
         X = arrays["X"].reshape(about["shape"])
     else:
         X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
-    names = tuple(about["feature_names"])
-    table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
-    return table, tuple(about["notices"])
+    names, notices = tuple(about["feature_names"]), tuple(about["notices"])
+    return LabelledRows(X, arrays["labels"], None, about["zero_based"], names, notices)
+
+
+def unused(*, everything: bool) -> Iterator[Path]:
+    """Yield the folders of copies that another version made or a process left unfinished, or of all copies."""
+    for path in sorted(parsed_folder().glob("*/")):
+        if everything or path.suffix == BUILDING or not path.name.startswith(reader_version()):
+            yield path
 
 
 def _array(path: Path, kind: str, size: int) -> np.ndarray:
@@ -147,13 +148,13 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
     if not is_mapped(table.X):
         return replace(table, X=scaling.apply(table.X, ranges), ranges=ranges)
 
-    def write(writer: CopyWriter) -> Parsed:
+    def write(writer: CopyWriter) -> LabelledRows:
         for some in blocks(table.X):
             writer.add(scaling.apply(in_memory(table.X, some), ranges))
-        return table, ()
+        return table
 
     try:
-        found, _ = load_or_make(fingerprint, {"scaled": ranges.text(), "part": part}, write)
+        found = load_or_make(fingerprint, {"scaled": ranges.text(), "part": part}, write)
     except WriteError as error:
         raise DataError(
             f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: {error}; make room there, "

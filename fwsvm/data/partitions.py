@@ -6,6 +6,7 @@ A range starts and ends where lines do. Which ranges there are depends on the fi
 import hashlib
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,19 +39,6 @@ class Partition(NamedTuple):
     stop: int
     size: int
     zero_based: bool = False
-
-    @property
-    def name(self) -> str:
-        """How messages call it."""
-        return f"{self.path} (bytes {self.start:,} to {self.stop:,})"
-
-
-class PartitionRows(NamedTuple):
-    """The rows of a partition, the digest (hex) of its bytes, and what was ignored in it."""
-
-    table: LabelledRows
-    sha256: str
-    notices: tuple[str, ...]
 
 
 def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]:
@@ -88,7 +76,7 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
     return [each._replace(zero_based=seen if zero_based is None else zero_based) for each in found]
 
 
-def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
+def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
     """Read a partition; it may have no rows, which are then of no feature.
 
     Raises
@@ -117,4 +105,4 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
             steps = range(0, start, COUNTED)
             before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
         raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
-    return PartitionRows(table, hashlib.sha256(data).hexdigest(), notices)
+    return replace(table, sha256=hashlib.sha256(data).hexdigest(), notices=notices)

@@ -49,7 +49,8 @@ def join(tables: Sequence[LabelledRows]) -> LabelledRows:
     if len(tables) == 1:
         return tables[0]
     labels = np.concatenate([table.labels for table in tables])
-    return LabelledRows(stacked([table.X for table in tables]), labels)
+    notices = tuple(notice for table in tables for notice in table.notices)
+    return replace(tables[0], X=stacked([table.X for table in tables]), labels=labels, notices=notices)
 
 
 def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int = 0) -> LabelledRows:

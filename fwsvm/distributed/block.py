@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import labels
-from fwsvm.data.partitions import Partition, PartitionRows
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.partitions import Partition
 from fwsvm.errors import DataError
 from fwsvm.kernels.kernel import family_of
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
@@ -35,16 +36,16 @@ class Moments(NamedTuple):
     apart: float
 
 
-def facts(part: PartitionRows) -> tuple[str, int, labels.Labels, tuple[str, ...]]:
+def facts(part: LabelledRows) -> tuple[str, int, labels.Labels, tuple[str, ...]]:
     """Return the digest of a partition, its features, its labels, and its notices."""
-    return part.sha256, part.table.X.shape[1], part.table.labels, part.notices
+    return part.sha256, part.features, part.labels, part.notices
 
 
-def checked_rows(part: PartitionRows, partition: Partition, sha256: str, features: int) -> Rows:
+def checked_rows(part: LabelledRows, partition: Partition, sha256: str, features: int) -> Rows:
     """Return a partition's rows; DataError where its bytes are not those that were read at first."""
     if part.sha256 != sha256:
-        raise DataError(f"{partition.name} changed while it was trained on; train again")
-    return as_rows(part.table.X)._replace(features=features)
+        raise DataError(f"{partition.path} changed while it was trained on; train again")
+    return as_rows(part.X)._replace(features=features)
 
 
 def scaled(rows: Rows, ranges: Ranges) -> Rows:

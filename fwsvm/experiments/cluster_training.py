@@ -104,13 +104,13 @@ def opened(
         notices = [*([FOUND_ZERO_BASED] if base and zero_based is None else []), *table.notices]
         if test is not None:
             loader = loader_of(test, zero_based=base)
-            held_out, recipe["test"], more = read_test(test, loader, table.features, table.classes)
-            notices += more
+            held_out = read_test(test, loader, table.features, table.classes)
+            recipe["test"] = held_out.sha256
         if table.ranges is not None:
             recipe["scaling"] = scale
             if held_out is not None:
-                held_out, more = scaled_test_rows(held_out, table.ranges, fingerprint_of(recipe))
-                notices += more
+                held_out = scaled_test_rows(held_out, table.ranges, fingerprint_of(recipe))
+        notices += held_out.notices if held_out else ()
         seconds = time.perf_counter() - started
         columns = {"dataset": data, "data_sha256": fingerprint_of(recipe), "load_seconds": seconds}
         yield RemoteRows(ClusterSource(table), held_out, columns, tuple(notices), zero_based=base)

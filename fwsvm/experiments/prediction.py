@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fwsvm._mapped import all_finite
+from fwsvm._mapped import all_finite, fitted
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.inputs import parts_of
 from fwsvm.data.labels import encode, unknown
@@ -19,7 +19,6 @@ from fwsvm.problems.machines import (
     LinearModel,
     Model,
     Prepared,
-    fitted,
     prepared,
     refuse_other_columns,
     refuse_undecided,
@@ -134,11 +133,11 @@ def predict_on_cluster(
 
 def _predict_partition(partition: Partition, model: Model, wanted: str) -> Prediction | None:
     """Read and predict a partition, None of no rows; this runs on a worker."""
-    table, _, notices = read(partition, unlabelled=True)
+    table = read(partition, unlabelled=True)
     if not table.rows:
         return None
     found = predict(model, table, wanted=wanted)
-    return replace(found, notices=(*found.notices, *notices))
+    return replace(found, notices=(*found.notices, *table.notices))
 
 
 def _joined(parts: Sequence[Prediction], name: str) -> Prediction:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from fwsvm._mapped import fitted
 from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -26,7 +27,7 @@ from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.experiments.record import UNMEASURED, Row, noted, unmeasured
 from fwsvm.experiments.samples import divided, validation_mask
 from fwsvm.phases import Phase, enter, listening
-from fwsvm.problems.machines import KernelModel, fitted
+from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit

@@ -97,7 +97,7 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
+    return replace(whole, train=train, test=test, fingerprint=named, own_notices=(*found.own_notices, notice))
 
 
 def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:

@@ -16,12 +16,12 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
     """The safe loader, which takes a date for text and refuses a key that stands twice."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        # a mapping with << also has the keys of others, which stand before it
-        own = [key.value for key, _ in node.value if key.start_mark.index >= node.start_mark.index]
-        for key, _ in reversed(node.value):
-            if own.count(key.value) > 1:
+        keys: list[Any] = []
+        for key, _ in node.value:
+            if key.value in keys:
                 said = f"the key {key.value!r} stands there twice"
                 raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+            keys.append(key.value)
         return super().construct_mapping(node, deep)
 
 

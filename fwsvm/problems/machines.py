@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fwsvm import phases, scaling
-from fwsvm._mapped import RowMatrix, all_finite, blocks, stacked
+from fwsvm._mapped import RowMatrix, all_finite, blocks, fitted, stacked
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
@@ -327,22 +327,6 @@ def refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None
     raise UsageError(
         f"the columns are not those that the model was trained on: {said or 'they are in another order'}"
     )
-
-
-def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
-    """Return the rows of X (m, n) with ``features`` columns, and how many non-zeros were left out.
-
-    Missing features are zeros, as in LIBSVM's sparse format; those the machine has not seen are left out.
-    """
-    if X.shape[1] == features:
-        return X, 0
-    if not isinstance(X, np.ndarray):
-        kept = X.copy()
-        kept.resize(X.shape[0], features)
-    else:
-        kept = np.zeros((X.shape[0], features))
-        kept[:, : X.shape[1]] = X[:, :features]
-    return kept, int((X != 0).sum() - (kept != 0).sum())
 
 
 def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:

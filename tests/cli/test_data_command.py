@@ -121,14 +121,14 @@ def test_lock_records_what_it_found(lock, site):
     before = lock.read_text("utf-8")
     output = run("lock", "unsure").output
     digest = hashlib.sha256(TRAIN).hexdigest()
-    for fact in (f"u: sha256 {digest}, new", "40 rows", "recorded in"):
+    for fact in (f"u: sha256 {digest}, in the lock unpinned", "40 rows", "recorded sha256"):
         assert fact in output
     file = lockfile.read().entries["unsure"].sources[0].train[0]
     assert (file.sha256, file.bytes, file.rows) == (digest, len(TRAIN), 40)
     assert (file.evidence, file.verified) == ("locked", True)
     assert run("fetch", "unsure", "--offline").exit_code == 0
     assert lock.read_text("utf-8") == before
-    assert "unchanged" in run("lock", "unsure").output
+    assert f"in the lock sha256:{digest}" in run("lock", "unsure").output
 
 
 def test_lock_replaces_a_digest_only_when_told_to(lock, site, cache):
@@ -151,7 +151,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock, site, tmp_path):
     mine = tmp_path / "downloaded by hand.txt"
     mine.write_bytes(TRAIN)
     (tmp_path / "t.t").write_bytes(TEST)
-    assert ", as tiny/web/t\n" in run("add", "tiny", mine, tmp_path / "t.t").stdout
+    assert "/tiny/web/t\n" in run("add", "tiny", mine, tmp_path / "t.t").stdout
     run("fetch", "tiny", "--offline")
     (tmp_path / "t").write_bytes(TEST)
     (tmp_path / "t").write_bytes(TRAIN + b"\n")
@@ -206,13 +206,12 @@ def test_what_a_user_adds_and_locks_is_the_user_s(lock, mine):
 
 
 def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
-    said = f"mine: the entry and the digests of 1 file removed from {mine}"
-    assert said in run("remove", "mine").stdout
+    assert f"mine: removed from {mine}" in run("remove", "mine").stdout
     assert "neither a file nor a name" in run("info", "mine", code=2).stderr
-    assert "the digests of 1 file removed" in run("remove", "unsure").stdout
+    assert "unsure: removed" in run("remove", "unsure").stdout
     assert not lockfile.read().entries["unsure"].sources[0].train[0].known_hash
     assert "nothing of it was added or locked" in run("remove", "tiny", code=2).stderr
-    kept = cache / "data" / "mine" / "local" / "mine.svm"
+    kept = cache / "data" / "mine" / "local" / "mine"
     assert kept.read_bytes() == TRAIN
     assert str(kept) in run("prune").stdout
     assert not kept.exists()
@@ -227,7 +226,7 @@ def test_prune_leaves_what_is_not_fwsvm_s(cache):
     old.mkdir()
     (old / "about.json").write_text('{"readers": "others"}')
     said = run("prune").stdout
-    assert f"{old}: parsed by another version" in said
+    assert f"{old}: " in said
     assert "in 1 place\n" in said
     assert "in 0 places" in run("prune", "--all").stdout
     assert all(path.read_text() == "mine" for path in theirs)

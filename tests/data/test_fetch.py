@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fwsvm.data import catalogue, fetching, recording
+from fwsvm.data import catalogue, fetching
 from fwsvm.data.fetching import obtain
 from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
@@ -27,11 +27,11 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> RawFile:
     facts: dict[str, object] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | more
     evidence = "B" if facts["sha256"] or facts.get("md5") else "unpinned"
-    return RawFile(**{"file": name, "urls": urls, "evidence": evidence} | facts)  # type: ignore[arg-type]
+    return RawFile(**{"file": name, "folder": "tiny/web", "urls": urls, "evidence": evidence} | facts)  # type: ignore[arg-type]
 
 
 def a_source(name: str, *files: RawFile, **more: object) -> DataSource:
-    facts = {"name": name, "owner": "tiny", "loader": {"format": "svmlight"}, "train": files} | more
+    facts = {"name": name, "loader": {"format": "svmlight"}, "train": files} | more
     return DataSource(**facts)  # type: ignore[arg-type]
 
 
@@ -50,7 +50,7 @@ def fetched(entry: Entry, *, offline: bool = False) -> Path:
 
 
 def final_path(entry: Entry) -> Path:
-    return entry.sources[0].path(entry.sources[0].train[0])
+    return entry.sources[0].train[0].path
 
 
 def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site: Site) -> None:
@@ -136,7 +136,7 @@ def test_a_part_left_by_a_kill_is_not_used_and_is_pruned(cache: Path, site: Site
     part.parent.mkdir(parents=True)
     part.write_bytes(b"x" * (len(CONTENT) + 5))
     assert fetched(entry).read_bytes() == CONTENT
-    assert part in {path for path, *_ in recording.prune(everything=False, dry_run=False)}
+    assert part in {path for path, _ in fetching.prune(everything=False, dry_run=False)}
     assert not part.exists()
 
 

@@ -57,8 +57,8 @@ def parsed(raw: dict[str, Any]) -> Lock:
         (lambda e: e.update(features=0), "a1a.features: Expected `int` >= 1"),
         (lambda e: e.update(sources=[]), "a1a.sources: Expected `object`"),
         (
-            lambda e: file_of(e).update(complement={"of": "a9a"}),
-            "sources[0].train[0].complement: Object missing",
+            lambda e: file_of(e).update(derived={"of": "a9a"}),
+            "sources[0].train[0].derived: Object missing",
         ),
         (
             lambda e: file_of(e).update(sha256="abc"),
@@ -104,7 +104,7 @@ def test_entries_agree_with_themselves() -> None:
             assert len(set(labels)) == len(labels)
             for file in source.files:
                 assert file.known_hash or file.evidence == "unpinned"
-                assert set(file.parents) <= set(LOCK.entries)
+                assert not file.derived or {file.derived.of, file.derived.part} <= set(LOCK.entries)
 
 
 def test_the_shipped_sets_need_no_network_and_no_mirror(cache: Path) -> None:

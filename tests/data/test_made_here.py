@@ -15,7 +15,7 @@ from fwsvm import data
 from fwsvm.analysis import published
 from fwsvm.cli import main
 from fwsvm.data import catalogue, fetching, lockfile
-from fwsvm.data.lockfile import DrawnLines, RawFile
+from fwsvm.data.lockfile import Derivation
 from fwsvm.errors import DataError
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
@@ -43,8 +43,8 @@ def written(folder: Path, name: str, numbers: list[int]) -> Path:
 
 def drawn(whole: Path, part: Path, rows: int, seed: int) -> list[int]:
     """Return the numbers of a drawn file."""
-    rule = DrawnLines(of="whole", onto="part", rows=rows, seed=seed)
-    text = fetching.derived_text(RawFile(file="drawn", evidence="unpinned", draw=rule), whole, part)
+    rule = Derivation(of="whole", part="part", rows=rows, seed=seed)
+    text = fetching.derived_text(rule, whole, part)
     return list(map(int, text.split()))
 
 
@@ -96,8 +96,7 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused(cache: Path
             ("data", "fetch", "overlapping-text"),
             "overlapping-text: generated when it is used, nothing to fetch",
         ),
-        (("data", "lock", "overlapping-text"), "nothing to record: generated"),
-        (("data", "lock", "w2a-drawn"), "nothing to record: drawn"),
+        (("data", "lock", "overlapping-text"), "overlapping-text: nothing to record"),
         (("data", "info", "w2a-drawn"), "made: drawn stands_for: w2a"),
         (("data", "path", "w2a-drawn"), "w2a-drawn is not available"),
     ],

@@ -35,10 +35,10 @@ def test_a_copy_is_what_is_read(
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", mapped_from)
     path = tmp_path / name
     path.write_text(FILES[name])
-    wanted, notices = formats.read_path(path, loader_of(path))
+    wanted = formats.read_path(path, loader_of(path))
     for _ in range(2):  # made, and read
-        found, _, said = formats.read(path, loader_of(path))
-        assert said == notices
+        found = formats.read(path, loader_of(path))
+        assert found.notices == wanted.notices
         assert (found.X.shape, found.X.dtype) == (wanted.X.shape, wanted.X.dtype)
         assert (found.zero_based, found.feature_names) == (wanted.zero_based, wanted.feature_names)
         assert np.array_equal(found.labels, wanted.labels)
@@ -55,7 +55,7 @@ def test_mapped_copies_are_read_only(cache: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    X = formats.read(path, loader_of(path))[0].X
+    X = formats.read(path, loader_of(path)).X
     with pytest.raises(ValueError, match="read-only"):
         X.data[0] = 1.0
 
@@ -64,7 +64,7 @@ def test_mapped_copies_are_read_only(cache: Path, tmp_path: Path, monkeypatch: p
 def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    wanted = formats.read(path, loader_of(path))[0]
+    wanted = formats.read(path, loader_of(path))
     (folder,) = (cache / "parsed").iterdir()
     if damage == "truncated":
         (folder / "data").write_bytes((folder / "data").read_bytes()[:-8])
@@ -72,7 +72,7 @@ def test_a_damaged_copy_is_made_again(damage: str, cache: Path, tmp_path: Path) 
         (folder / "labels").write_bytes(bytes(16))
     else:
         (folder / "about.json").unlink()
-    assert (formats.read(path, loader_of(path))[0].X != wanted.X).nnz == 0
+    assert (formats.read(path, loader_of(path)).X != wanted.X).nnz == 0
     assert folder.name.startswith(parsed_copies.reader_version())
     assert (folder / "about.json").is_file()
 
@@ -81,9 +81,9 @@ def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: P
     cache.write_text("a file where a folder should be", "utf-8")
     path = tmp_path / "rows"
     path.write_text(FILES["numbers.svm"])
-    table, _, notices = formats.read(path, loader_of(path))
+    table = formats.read(path, loader_of(path))
     assert table.rows == 60
-    assert "no parsed copy was kept" in notices[-1]
+    assert "no parsed copy was kept" in table.notices[-1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no RLIMIT_FSIZE")
@@ -95,11 +95,11 @@ def test_a_full_disk_costs_only_time(cache: Path, tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
     try:
-        table, _, notices = formats.read(path, loader_of(path))
+        table = formats.read(path, loader_of(path))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert table.rows == 60
-    assert "no parsed copy was kept" in notices[-1]
+    assert "no parsed copy was kept" in table.notices[-1]
     assert not [*(cache / "parsed").iterdir()]
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         changed.setitem(formats.READERS, "svmlight", meanwhile)
         with pytest.raises(DataError, match="changed while it was read"):
             formats.read(path, loader_of(path))
-    assert formats.read(path, loader_of(path))[0].rows == 61
+    assert formats.read(path, loader_of(path)).rows == 61
 
 
 def test_rows_to_predict_are_all_with_or_all_without_labels(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_the_partitions_of_a_file_hold_its_rows_in_order(tmp_path_factory, lines
         patched.setattr(partitions, "LEAST", least)
         parts = partitions.cut(path)
     whole, _ = svmlight.read(path)
-    tables = [partitions.read(part).table for part in parts]
+    tables = [partitions.read(part) for part in parts]
     assert [part.stop for part in parts][:-1] == [part.start for part in parts][1:]
     np.testing.assert_array_equal(np.concatenate([table.labels for table in tables]), whole.labels)
     for table in tables:
@@ -46,7 +46,7 @@ def test_the_partitions_of_a_file_hold_its_rows_in_order(tmp_path_factory, lines
 def test_a_folder_is_its_files_in_the_order_of_their_names(tmp_path, small):
     for name, label in (("b.svm", 2), ("a.svm", 1), (".hidden", 3)):
         (tmp_path / name).write_text(f"{label} 1:1\n" * 10)
-    labels = [partitions.read(part).table.labels for part in partitions.cut(tmp_path)]
+    labels = [partitions.read(part).labels for part in partitions.cut(tmp_path)]
     assert np.concatenate(labels).tolist() == [1.0] * 10 + [2.0] * 10
     assert len(labels) > 2
 

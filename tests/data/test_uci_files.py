@@ -25,8 +25,8 @@ def zipped(path: Path, **members: str) -> Path:
 def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,4,B\n", ts="5,6,A\n")
     loader = {"format": "csv", "label": -1}
-    train, *_ = formats.read(path, loader, member="*tr.txt")
-    test, *_ = formats.read(path, loader, member="*ts.txt")
+    train = formats.read(path, loader, member="*tr.txt")
+    test = formats.read(path, loader, member="*ts.txt")
     assert train.X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert test.labels.tolist() == ["A"]
     with pytest.raises(DataError, match="2 members are called"):
@@ -40,7 +40,7 @@ def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -
 def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "shuttle.trn.Z"
     path.write_bytes(PACKED)
-    table, *_ = formats.read(path, {"format": "csv", "delimiter": "whitespace", "label": -1})
+    table = formats.read(path, {"format": "csv", "delimiter": "whitespace", "label": -1})
     assert table.X.tolist() == [[50.0, 21.0, 77.0], [37.0, 0.0, 79.0]]
     assert table.labels.tolist() == [2.0, 4.0]
 
@@ -95,7 +95,7 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     path.write_text(ADULT, "utf-8")
     entry = lockfile.read().entries["adult-uci"]
     source = entry.sources[0]
-    table, *_ = formats.read(path, source.loader)
+    table = formats.read(path, source.loader)
     assert table.X.shape == (2, 108) == (2, entry.features)
     assert source.grouping is not None
     assert catalogue.grouped(table, source.grouping).labels.tolist() == [-1.0, 1.0]

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import npy, svmlight, tables
 from fwsvm.data.formats.text_files import FormatError
-from fwsvm.data.parsed_copies import CopyWriter, Parsed
+from fwsvm.data.parsed_copies import CopyWriter
 from fwsvm.errors import DataError, UsageError, WriteError
 from fwsvm.files.folders import file_digest, parsed_folder, require_file
 
-READERS: dict[str, Callable[..., Parsed]] = {
+READERS: dict[str, Callable[..., tuple[LabelledRows, tuple[str, ...]]]] = {
     "svmlight": svmlight.read,
     "csv": tables.read,
     "npy": npy.read,
@@ -62,10 +63,8 @@ def loader_of(
     return loader | ({"unlabelled": True} if unlabelled else {})
 
 
-def read(
-    path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str = ""
-) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Return the rows of a file, the digest (hex) of its bytes, and notices; the parsed copy is made if there is none.
+def read(path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str = "") -> LabelledRows:
+    """Return the rows of a file, with the digest of its bytes; the parsed copy is made if there is none.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def read(
     def state() -> tuple[int, int]:
         return path.stat().st_size, path.stat().st_mtime_ns
 
-    def parsed(writer: CopyWriter | None) -> Parsed:
+    def parsed(writer: CopyWriter | None) -> LabelledRows:
         found = read_path(path, options, writer)
         if state() != before:
             raise DataError(f"{path} changed while it was read; give it when it is complete")
@@ -97,27 +96,28 @@ def read(
     before = state()
     sha256 = sha256 or file_digest(path)
     if loader["format"] == "npy":  # a copy would be the same file
-        table, notices = parsed(None)
-        sha256 = hashlib.sha256(f"{sha256} {file_digest(npy.labels_path(path))}".encode()).hexdigest()
-        return table, sha256, notices
+        both = f"{sha256} {file_digest(npy.labels_path(path))}"
+        return replace(parsed(None), sha256=hashlib.sha256(both.encode()).hexdigest())
     try:
-        table, notices = parsed_copies.load_or_make(sha256, options, parsed)
+        table = parsed_copies.load_or_make(sha256, options, parsed)
     except WriteError as error:
-        table, notices = parsed(None)
-        notices = (*notices, f"no parsed copy was kept in {parsed_folder()}: {error}")
-    return table, sha256, notices
+        table = parsed(None)
+        said = f"no parsed copy was kept in {parsed_folder()}: {error}"
+        table = replace(table, notices=(*table.notices, said))
+    return replace(table, sha256=sha256)
 
 
-def read_path(path: Path, loader: Mapping[str, Any], writer: CopyWriter | None = None) -> Parsed:
-    """Return the rows of a file and notices without a parsed copy; with a writer the rows go to it."""
+def read_path(path: Path, loader: Mapping[str, Any], writer: CopyWriter | None = None) -> LabelledRows:
+    """Return the rows of a file without a parsed copy; with a writer the rows go to it."""
     options = dict(loader)
     reader = READERS[options.pop("format")]
     if writer and reader is svmlight.read:
-        return reader(path, add=writer.add, **options)
-    table, notices = reader(path, **options)
-    if writer:
-        writer.add(table.X)
-    return table, notices
+        table, notices = reader(path, add=writer.add, **options)
+    else:
+        table, notices = reader(path, **options)
+        if writer:
+            writer.add(table.X)
+    return replace(table, notices=notices)
 
 
 def faults(path: Path, loader: Mapping[str, Any]) -> list[tuple[int, str]]:
