@@ -13,9 +13,8 @@ optimal, and the gap falls at once to rounding. There are finitely many A, and P
 A step costs a linear system of the size of the support set, whatever C is, where methods that move weight between
 pairs need more and more steps as C grows. What makes it cheap:
 
-* The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor or two of
-  K~_AA: for small C these reach the goal, and Newton has nothing to do. Where by the fall of the gap the goal is nearer
-  than another factor (`swap_periods`), swap-2o goes on for up to twice as many.
+* The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor of K~_AA
+  (`swap_periods`): for small C these reach the goal, and Newton has nothing to do.
 * From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
   eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
   one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
