@@ -134,7 +134,7 @@ def solve_all(
     A single problem has all threads; several are solved one a thread, the longest first. A subproblem's random numbers
     depend on its number alone, so its solution does not depend on who finds it, but for rounding where workers that
     share a budget of memory keep other kernel values. A time limit or an interrupt that ends one ends all; what was
-    finished stays.
+    finished stays. Methods that may not end by themselves have equal parts of the time that is left.
     """
     if begun is None:
         at_once = resolved.family.solve_at_once
@@ -169,7 +169,8 @@ def solve_all(
             with clock.running():
                 problem, rows = problems.problem(number, resolved)
             start, traced = starts.get(number), resolved.traced and len(problems) == 1
-            part, after = solve(problem, rows, number, resolved, clock, look, start, columns, traced=traced)
+            share = _with_share(resolved, clock, 1 + len(waiting) // workers)
+            part, after = solve(problem, rows, number, share, clock, look, start, columns, traced=traced)
             if number in again:
                 part.goes_on_from(again.pop(number))
             parts.append(part)
@@ -197,6 +198,16 @@ def solve_all(
         warm_starts=next_starts,
         compile_seconds=max(clock.compiling for clock in clocks),
     )
+
+
+def _with_share(resolved: Resolved, clock: Clock, left: int) -> Resolved:
+    """Return the settings of the first of the problems left, whose time limit is an equal part of what is left of it.
+
+    Methods that end by themselves may take all.
+    """
+    if resolved.time_limit is None or resolved.family.iteration_cap is None:
+        return resolved
+    return replace(resolved, time_limit=clock.seconds + (resolved.time_limit - clock.seconds) / left)
 
 
 def _in_threads(work: Callable[[int], None], workers: int, halt: threading.Event) -> None:

@@ -1,5 +1,8 @@
 """wolfe, scs and pegasos against an independent solver of the dual, closed forms, and the laws of their samples."""
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,7 @@ from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.problems.hinge import certificate
-from fwsvm.solvers import Status
+from fwsvm.solvers import Settings, Status, fit
 from tests import naive
 from tests.solvers.problems import train
 
@@ -175,6 +178,20 @@ def test_an_interrupt_while_wolfe_computes_its_matrix_leaves_the_zero_machine(mo
     found = train("wolfe", *drawn(60))
     assert found.status is Status.INTERRUPTED
     assert (found.objective, found.iterations, found.support_vectors) == (1.0, 0, 0)
+
+
+@each_method
+def test_pairs_of_classes_have_equal_parts_of_a_time_limit(method, monkeypatch):
+    seconds = itertools.count(step=0.03)  # by this clock a chunk stays one step
+    monkeypatch.setattr("fwsvm.solvers.loop.time", SimpleNamespace(perf_counter=seconds.__next__))
+    monkeypatch.setattr("fwsvm.solvers.loop.compile_seconds", lambda: 0.0)
+    X, _ = drawn(60)
+    settings = Settings(
+        method, lambda_=1e-4, kernel="rbf", gamma=0.2, tolerance=1e-9, time_limit=6.0, threads=1
+    )
+    found = fit(X, np.arange(60) % 4, list("abcd"), settings)
+    assert (found.status, found.solved) == (Status.TIME_LIMIT, 6)
+    assert found.model.coefficients.any(axis=0).all()
 
 
 def test_wolfe_says_when_its_matrix_does_not_fit():
