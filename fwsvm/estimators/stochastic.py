@@ -10,7 +10,7 @@ from fwsvm.errors import shown
 from fwsvm.estimators.base import class_names, in_our_order, value_errors
 from fwsvm.estimators.kernel import KernelClassifier
 from fwsvm.solvers import Result, Settings
-from fwsvm.solvers.stochastic.pegasos import after_portion, before_portions
+from fwsvm.solvers.stochastic.pegasos import after_portion
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -78,13 +78,11 @@ class StochasticSVC(KernelClassifier):
                 raise ValueError(f"the label {shown(strange.tolist()[0])} is not among the classes")
             codes = np.searchsorted(known, y)
             settings = Settings(**self._settings(X))
-            if first:
-                begun = before_portions(X, class_names(known), settings)
-                seen = np.zeros(len(known), dtype=np.int64)
-            else:
-                begun, seen = self._begun(), self.rows_seen_
+            begun, seen = (
+                (None, np.zeros(len(known), np.int64)) if first else (self._begun(), self.rows_seen_)
+            )
             ours = len(known) - 1 - codes if len(known) == 2 else codes
-            result = after_portion(begun, X, ours, in_our_order(seen), settings)
+            result = after_portion(begun, X, ours, class_names(known), in_our_order(seen), settings)
         self._keep(replace(result, support=None), known)
         self.rows_seen_ = seen + np.bincount(codes, minlength=len(known))
         return self

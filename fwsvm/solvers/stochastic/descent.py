@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.hinge import box_dual
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Outcome
+from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, outcome_of
 from fwsvm.solvers.tuning import SHORT_FRACTION
 from fwsvm.status import Status
@@ -72,7 +73,7 @@ class Bundle:
         last, self.used = self.used, self.used + 1
         self.pairs[last] = -g, run.vectors[INSIDE]
         pairs, products = self.pairs[: self.used], self.products[: self.used, : self.used]
-        products[last] = products[:, last] = run.measured(pairs[:, 0], pairs[last, 0])
+        products[last] = products[:, last] = run.inner(pairs[:, 0], pairs[last, 0], run.euclid)
         run.vectors[[DIRECTION, DUAL]] = np.tensordot(shortest(products), pairs, 1)
 
 
@@ -90,6 +91,23 @@ def shortest(products: np.ndarray) -> np.ndarray:
     return np.asarray(found / found.sum())
 
 
+@njit(fastmath={"reassoc", "contract"})
+def losses_along(lacks, turn, t):
+    """Return the sum of the losses at alpha + t d, and of the slopes of the margins of rows that have one.
+
+    Parameters
+    ----------
+    lacks : ndarray, shape (n,), 1 less the margins at alpha
+    turn : ndarray, shape (n,), slopes of the margins along d
+    """
+    losses = slopes = 0.0
+    for i in range(lacks.size):
+        loss = lacks[i] - t * turn[i]
+        losses += max(loss, 0.0)
+        slopes += turn[i] if loss > 0.0 else 0.0  # at a kink the slope is that to the right
+    return losses, slopes
+
+
 class DescentRun(StochasticRun, ABC):
     """The incumbent, the direction and the iteration on a sample, which may grow.
 
@@ -104,19 +122,20 @@ class DescentRun(StochasticRun, ABC):
     ----------
     eps, goal : float, the stopping rule's tolerance of lengths and of gaps, 0 for the other one
     unit : float, the distance from 0 within which the minimiser lies, since f(0) = 1
+    order : ndarray of int, rows of the problem, of which the first n are the sample
     w : ndarray of float64, shape (n,), labels +1 or -1
     vectors : ndarray of float64, shape (4, 2 n + tested)
     square, value : float, alpha' Q alpha and f at the incumbent
     lower : float, the best lower bound on min f found on this sample
     best_dual : ndarray, shape (n,), the dual candidate in [0, 1] that gives it
-    gradient2, length2 : float, |g|^2 and |d|^2
-    norm2 : float, d' Q d
+    length2, norm2 : float, |d|^2 in the metric, and d' Q d
     bundle : Bundle or None, for the last direction and the new subgradient
     ball : float, how far a step may go
     t : float, the step length, 0 where the line search found none
     square_after, value_after : float, the same at alpha + t d
     ahead : float, the next subgradient is taken at alpha + ahead d
     resets, trials : int, directions thrown away and step lengths tried
+    stuck : bool, whether the method cannot get any further
     outcome : Outcome or None, of the present point, once computed over all rows
     """
 
@@ -132,11 +151,11 @@ class DescentRun(StochasticRun, ABC):
         self.euclid = rule.metric is Metric.EUCLID
         self.bundle: Bundle | None = None
         self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
+        self.order = np.arange(self.m)
         self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
         self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
-        self.square_after = self.value_after = self.t = self.ahead = 0.0
-        self.gradient2 = self.length2 = self.norm2 = 0.0
-        self.fresh, self.resets, self.trials, self.iterations = True, 0, 0, 0
+        self.square_after = self.value_after = self.t = self.ahead = self.length2 = self.norm2 = 0.0
+        self.fresh, self.stuck, self.resets, self.trials, self.iterations = True, False, 0, 0, 0
         self.outcome: Outcome | None = None
 
     @abstractmethod
@@ -192,19 +211,22 @@ class DescentRun(StochasticRun, ABC):
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
         optimum. So the direction is reset to -g at the incumbent and tested again.
         """
-        alpha = self.vectors[ALPHA]
-        self.square = self._inner(alpha, alpha)
-        self.value = 0.5 * self.lam * self.square + float(self.losses().mean())
-        self._aim()
-        if self._is_short():
+        alpha, losses = self.vectors[ALPHA], float(self.losses().mean())
+        self.square = self.inner(alpha, alpha)
+        self.value = 0.5 * self.lam * self.square + losses
+        self.t, short = 0.0, self._aim()
+        if short:
             self.fresh, self.ahead = True, 0.0
             self.resets += 1
-            self._aim()
-            if self._is_short():
-                self.t = 0.0
-                return True
-        self._search()
-        return False
+            short = self._aim()
+        if not short:
+            self._search(losses)
+        return short
+
+    @property
+    def objective(self) -> float:
+        """The objective at the incumbent, on the sample."""
+        return self.value
 
     def losses(self) -> np.ndarray:
         """Return the hinge loss of each row at the incumbent, (n,)."""
@@ -220,22 +242,22 @@ class DescentRun(StochasticRun, ABC):
         """Return whether the gap on the sample is within ``goal`` times the value."""
         return self.value - self.lower <= self.goal * self.value
 
-    def measured(self, some: np.ndarray, one: np.ndarray) -> Any:
-        """Return the inner products of vectors in the metric."""
+    def inner(self, some: np.ndarray, one: np.ndarray, euclid: bool = False) -> Any:
+        """Return the inner products of vectors in the kernel's space, or of their coefficients."""
         n = len(self.w)
-        return some[..., :n] @ (one[:n] if self.euclid else one[n : 2 * n])
+        return some[..., :n] @ (one[:n] if euclid else one[n : 2 * n])
 
-    def _inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        n = len(self.w)
-        return float(one[:n] @ other[n : 2 * n])
-
-    def _aim(self) -> None:
-        """Set g for the point ahead, d, and the lower bound.
+    def _aim(self) -> bool:
+        """Set d by g at the point ahead, and the lower bound; return whether d is short.
 
         In the kernel's space g is sum_i c_i phi(x_i) with c = lambda alpha - u / n. The Euclidean reading of "g in the
         subdifferential of f(alpha)" is the vector Q c.
+
+        Short is what is below ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`). In the kernel's space
+        f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean lengths have no such bound:
+        d is compared with g. After a reset both are as long, and ``eps`` alone counts.
         """
-        n, v, d = len(self.w), self.vectors, self.vectors[DIRECTION]
+        n, v, d, euclid = len(self.w), self.vectors, self.vectors[DIRECTION], self.euclid
         point = v[ALPHA] + self.ahead * d
         inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
         flipped = np.flatnonzero(inside != v[INSIDE, :n])
@@ -243,97 +265,98 @@ class DescentRun(StochasticRun, ABC):
             v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
             v[INSIDE, :n] = inside
         g = self.lam * point - v[INSIDE] / n
-        if self.euclid:
+        if euclid:
             g = np.append(g[n : 2 * n], self.products(np.arange(n), g[n : 2 * n]))
-        self.gradient2, last = float(self.measured(g, g)), 0.0
+        gradient2, last = self.inner(g, g, euclid), 0.0
         if self.bundle:
             self.bundle.turn(self, g)
         else:
             if not self.fresh:
                 # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
-                across = float(self.measured(g, d))
-                apart = float(self.measured(d, d)) + 2.0 * across + self.gradient2
-                last = min(max((self.gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
+                across = self.inner(g, d, euclid)
+                apart = self.inner(d, d, euclid) + 2.0 * across + gradient2
+                last = min(max((gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
             v[DIRECTION] = last * d - (1.0 - last) * g
             v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
-        self.fresh, self.norm2 = False, self._inner(d, d)
-        self.length2 = float(self.measured(d, d)) if self.euclid else self.norm2
-        u, square = np.abs(v[DUAL, :n]), self._inner(v[DUAL], v[DUAL])
-        lower = box_dual(float(u.sum()) / n, square / (self.lam * n * n), float(u.max()))
+        self.fresh = False
+        self.norm2, self.length2 = self.inner(d, d), self.inner(d, d, euclid)
+        u = np.abs(v[DUAL, :n])
+        square = self.inner(v[DUAL], v[DUAL]) / (self.lam * n * n)
+        lower = box_dual(float(u.mean()), square, float(u.max()))
         if lower > self.lower:
             self.lower, self.best_dual = lower, u
+        least = gradient2 if euclid else 2.0 * self.lam * (self.value - self.lower)
+        return bool(self.length2 <= max(self.eps**2, SHORT_FRACTION * least))
 
-    def _is_short(self) -> bool:
-        """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
-
-        In the kernel's space f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean
-        lengths have no such bound: d is compared with g. After a reset both are as long, and ``eps`` alone counts.
-        """
-        least = 2.0 * self.lam * SHORT_FRACTION * (self.value - self.lower)
-        if self.euclid:
-            least = SHORT_FRACTION * self.gradient2
-        return self.length2 <= max(self.eps * self.eps, least)
-
-    def _search(self) -> None:
-        """Set ``t``, or 0 where no t above b/n is in L, and ``value_after``.
+    def _search(self, start: float) -> None:
+        """Set ``t``, or 0 where no t above b/n is in L, and ``value_after``; ``start`` is the mean loss at t = 0.
 
         b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound the slope, at least t lambda d' Q d -
         |d|^2, is not negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes
         its subgradient there.
         """
-        n, length2 = len(self.w), self.length2
-        margins, turn = self.w * self.vectors[[ALPHA, DIRECTION], n : 2 * n]  # of the rows, and their slopes
-        inner = self._inner(*self.vectors[[ALPHA, DIRECTION]])
-        linear, curvature, lacks = self.lam * inner, self.lam * self.norm2, 1.0 - margins
-        longest = min(self.ball / np.sqrt(length2), length2 / self.norm2 / self.lam)
-        start = float(self.losses().mean())
-        low, high, t, best, lowest = 0.0, longest, longest, 0.0, start
+        n, length2, at, along = len(self.w), self.length2, self.vectors[ALPHA], self.vectors[DIRECTION]
+        lacks, turn = 1.0 - self.w * at[n : 2 * n], self.w * along[n : 2 * n]
+        inner = self.inner(at, along)
+        linear, curvature = self.lam * inner, self.lam * self.norm2
+        longest = min(self.ball / np.sqrt(length2), length2 / curvature)
+        low, high, t, best, lowest = 0.0, longest, longest, 0.0, 0.0
         for _ in range(MAX_TRIALS):
             self.trials += 1
-            losses = lacks - t * turn
-            inside = losses > 0.0  # at a kink the slope is that to the right
-            value = t * (linear + 0.5 * t * curvature) + float(losses @ inside) / n
-            slope = linear + t * curvature - float(turn @ inside) / n
-            decreases = value - start <= -self.m1 * t * length2
-            if decreases and value < lowest:
-                best, lowest = t, value
+            losses, slopes = losses_along(lacks, turn, t)
+            change = t * (linear + 0.5 * t * curvature) + losses / n - start
+            slope = linear + t * curvature - slopes / n
+            decreases = change <= -self.m1 * t * length2
+            if decreases and change < lowest:
+                best, lowest = t, change
             if decreases and slope < 0.0 and (slope >= -self.m2 * length2 or t == longest):
-                best, lowest = t, value
+                best, lowest = t, change
                 break
             low, high = (t, high) if decreases and slope < 0.0 else (low, t)
             t = 0.5 * (low + high)
             if t <= longest / self.rule.n or high - low <= 1e-12 * longest:
                 break
-        self.t, self.value_after = best, self.value + (lowest - start)
+        self.t, self.ahead = best, 0.0 if best > 0.0 else high
+        self.value_after = self.value + lowest
         self.square_after = self.square + best * (2.0 * inner + best * self.norm2)
-        self.ahead = 0.0 if best > 0.0 else high
 
     # ---------------------------------------------------------------- the end
 
-    def iterate_of(self, rows: np.ndarray, objective: float, lower_error: float = 0.0) -> StochasticIterate:
-        """Return the incumbent on a sample of these rows."""
-        alpha = self.vectors[ALPHA, : len(rows)].copy()
-        return StochasticIterate(
-            iterations=self.iterations,
-            objective=objective,
-            gap=objective - self.lower,
-            support_vectors=int(np.count_nonzero(alpha)),
-            outcome=self.outcome,
-            rows=rows,
-            alpha=alpha,
-            u=self.best_dual,
-            square=self.square,
-            lower=self.lower,
-            lower_error=lower_error,
-        )
+    def check_stop(self) -> Status | None:
+        """Hold the tracked gap against the one from scratch, where the sample is all rows.
 
-    def stop_of_gap(self, *, exhausted: bool = False) -> Status | None:
-        """Hold the tracked gap against the one from scratch over all rows; None to go on to a smaller goal.
-
-        Where the numbers at hand cannot tell any smaller gap, or the method is ``exhausted``, the run has stalled.
+        Where that misses, go on to a smaller goal, as far as the numbers at hand can tell any.
         """
+        whole = len(self.w) == self.m
+        if self.eps > 0.0 or not whole or not self.resolved.final_gap:
+            return Status.STALLED if self.stuck and whole else Status.SAMPLED_STOP
         self.outcome = outcome_of(self.problem, self.resolved, self.iterate())
         if self.outcome.within:
             return Status.CONVERGED
         self.goal *= 0.5
-        return Status.STALLED if exhausted or self.goal <= 1e-3 * self.resolved.tolerance else None
+        return Status.STALLED if self.stuck or self.goal <= 1e-3 * self.resolved.tolerance else None
+
+    def iterate(self) -> StochasticIterate:
+        """Return alpha over the sample, the objective, and the bound that the sample gives."""
+        n = len(self.w)
+        alpha, error = self.vectors[ALPHA, :n].copy(), np.nan
+        if n:
+            error = float(self.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m)
+        return StochasticIterate(
+            iterations=self.iterations,
+            objective=self.objective,
+            gap=self.objective - self.lower,
+            support_vectors=int(np.count_nonzero(alpha)),
+            outcome=self.outcome,
+            rows=self.order[:n],
+            alpha=alpha,
+            u=self.best_dual,
+            square=self.square,
+            lower=self.lower,
+            lower_error=error,
+        )
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far; a step is a step length looked at."""
+        return Counters(self.iterations, self.trials, self.kernel_evaluations)

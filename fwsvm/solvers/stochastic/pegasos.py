@@ -1,33 +1,35 @@
 """pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
 
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sparse_tiles import fill_sparse
+from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.kernels.sums import sums_of_tables
+from fwsvm.kernels.tables import kernel_matrix, table
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
+from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import refuse_out_of_range
+from fwsvm.solvers.loop import BinaryResult
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved, resolve
-from fwsvm.solvers.result import Result
+from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, certify
+from fwsvm.solvers.subproblems import Solved, Subproblems
 from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
 FADING_ROWS = 4096  # rows that the mean of the losses is over, about
-SHARE = 1024  # rows of the expansion from which on several threads pass over it
 CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
@@ -106,8 +108,8 @@ class PegasosRun(StochasticRun):
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
         X: Any = problem.X
-        self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
-        self.own = own_terms(resolved.kernel, self.table)
+        rows, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
+        self.table = table(rows, own_terms(resolved.kernel, rows))
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
         self.control = np.zeros(1, CONTROL)
         self.control["loss"] = 1.0
@@ -134,21 +136,15 @@ class PegasosRun(StochasticRun):
     def _next_block(self) -> None:
         """Take the next block of rows and compute the sums that their steps start from."""
         self.block, self.at = next(self.blocks), 0
-        members, every, table = self.expansion, np.arange(len(self.block)), (self.table, self.own)
-        which = np.concatenate([members, self.block])
-        values: np.ndarray = np.empty((len(every), len(which)), self.dtype)
+        kernel, threads, members = self.resolved.kernel, self.resolved.threads, self.expansion
+        some = table(some_rows(self.table.rows, self.block), self.table.own[self.block])
+        sums = self.table, members, self.counts[members, None], some, 0, len(self.block)
+        self.block_sums = sums_of_tables(kernel, *sums, threads)[:, 0]
+        self.products = kernel_matrix(kernel, some.rows)
+        self.kernel_evaluations += len(self.block) * (len(members) + len(self.block))
 
-        def compute(first: int, last: int) -> None:
-            kernel, some = self.resolved.kernel, which[first:last]
-            fill_sparse(kernel, *table, self.block, *table, some, values, first, every)
-
-        in_shares(compute, len(which), self.resolved.threads if len(which) > SHARE else 1)
-        self.kernel_evaluations += values.size
-        self.block_sums = values[:, : len(members)] @ self.counts[members]
-        self.products = values[:, len(members) :]
-
-    def visit_from(self, beta: np.ndarray, t: int) -> np.ndarray:
-        """Return coefficients (m,) after a step at each row but the first s, from beta (s,) after t steps.
+    def visit_from(self, beta: np.ndarray, t: int) -> None:
+        """Take a step at each row but the first s, from coefficients beta (s,) after t steps.
 
         The step needs w and t alone, so it can follow any machine of the problem, whichever method it came from.
         """
@@ -157,9 +153,7 @@ class PegasosRun(StochasticRun):
         now["t"], now["scale"] = t, 1.0 / (self.lam * t) if t else 0.0
         rows = np.arange(s, self.m, dtype=np.int32)
         self.blocks = iter(np.split(rows, range(BLOCK, len(rows), BLOCK)))
-        self.advance(self.m - s)
-        coefficients: np.ndarray = self.counts / (self.lam * max(1, t + self.m - s))
-        return coefficients
+        self.advance(len(rows))
 
     @property
     def expansion(self) -> np.ndarray:
@@ -198,81 +192,67 @@ class PegasosRun(StochasticRun):
 # ---------------------------------------------------------------- rows that come in portions
 
 
-def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
-    """Return the result of no rows yet: its width, and lambda where that is not given, are of the first portion X.
-
-    Raises
-    ------
-    UsageError
-        Settings that make no sense.
-    """
-    resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
-    K = len(classes)
-    nothing, biases = np.zeros((0, K - 1)), np.zeros(K * (K - 1) // 2)
-    model = KernelModel(tuple(classes), resolved.kernel, X[:0], np.zeros(K, np.int64), nothing, biases)
-    return _unproven(model, resolved.as_columns())
-
-
-def _unproven(
-    model: KernelModel, settings: Mapping[str, Any], visited: int = 0, seconds: float = 0.0
-) -> Result:
-    """Return the result of a model that nothing is proven about, after so many visits of rows and seconds."""
-    return Result(
-        model=model,
-        status=Status.MAX_ITERATIONS,
-        message="Each row was visited once, as it came; that proves no gap.",
-        settings=settings,
-        subproblems=len(model.biases),
-        solved=len(model.biases),
-        support_vectors=len(model.coefficients),
-        iterations=visited,
-        steps=visited,
-        train_seconds=seconds,
-    )
-
-
 def after_portion(
-    begun: Result, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, settings: Settings
+    begun: Result | None,
+    X: RowMatrix,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    seen: np.ndarray,
+    settings: Settings,
 ) -> Result:
     """Return the result after one pass over a portion of rows, in an order drawn by the seed.
 
     Parameters
     ----------
-    begun : Result
-        Of `before_portions`, of earlier portions, or of `fwsvm.solvers.fit`.
+    begun : Result or None
+        Of earlier portions, or of `fwsvm.solvers.fit`. Where there is none, width and lambda, if that is not given,
+        follow from this portion.
     X : ndarray or csr_array, shape (b, n)
     codes : ndarray of int, shape (b,), class numbers
+    classes : sequence of K str
     seen : ndarray of int, shape (K,), rows of each class that ``begun`` was trained on
     settings : Settings
-        Its seed and threads are used.
+        Where there is a ``begun``, its seed and threads are used.
 
     Raises
     ------
+    UsageError
+        Settings that make no sense.
     RangeError
         Kernel values beyond what single precision holds.
     """
-    started, model = time.perf_counter(), begun.model
-    assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
-    refuse_out_of_range(model.kernel, str(begun.settings["kernel"]), X)
-    resolved = resolve(replace(settings, method="pegasos", parameters={}), X)
-    resolved = replace(resolved, kernel=model.kernel, max_iterations=None)
-    K, weights = len(model.classes), model.pair_weights()
-    lam = begun.settings["lambda"] * K / 2.0
+    started, K = time.perf_counter(), len(classes)
+    resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), max_iterations=None)
+    support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, K * (K - 1) // 2))
+    columns, spent = resolved.as_columns(), 0.0
+    if begun is not None:
+        model = begun.model
+        assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
+        support, counts, weights = model.support, model.counts, model.pair_weights()
+        columns, spent = dict(begun.settings), begun.train_seconds
+        resolved = replace(resolved, kernel=model.kernel)
+    refuse_out_of_range(resolved.kernel, str(columns["kernel"]), X)
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
-    rows = stacked([model.support, X[order]])
-    classes = np.concatenate([np.repeat(np.arange(K), model.counts), codes[order]])
-    coefficients = np.zeros((len(classes), K - 1))
-    for pair, (i, j) in enumerate(combinations(range(K), 2)):
-        places = np.flatnonzero((classes == i) | (classes == j))
-        if not len(places):
-            continue
-        y = np.where(classes[places] == i, 1.0, -1.0)
-        run = PegasosRun(Binary(rows[places], y, np.full(len(y), 1.0 / (lam * len(y))), (0,)), resolved)
-        old = weights[places[places < len(weights)], pair]
-        coefficients[places, np.where(y > 0.0, j - 1, i)] = run.visit_from(old, int(seen[i] + seen[j]))
-    kept = np.flatnonzero(coefficients.any(axis=1))
-    kept = kept[np.argsort(classes[kept], kind="stable")]
-    counts = np.bincount(classes[kept], minlength=K)
-    model = replace(model, support=rows[kept], counts=counts, coefficients=coefficients[kept])
-    seconds = begun.train_seconds + time.perf_counter() - started
-    return _unproven(model, begun.settings, begun.iterations + (K - 1) * len(codes), seconds)
+    rows = stacked([support, X[order]])
+    codes = np.concatenate([np.repeat(np.arange(K), counts), codes[order]])
+    ones, lam, parts = np.ones(len(codes)), columns["lambda"] * K / 2.0, []
+    problems = Subproblems(rows, rows, None, codes, tuple(classes), ones, "one-vs-one")
+    for pair in np.flatnonzero(problems.sizes).tolist():
+        problem, places = problems.problem(pair, resolved)
+        problem = problem._replace(penalties=np.full(len(places), 1.0 / (lam * len(places))))
+        run = PegasosRun(problem, resolved)
+        run.visit_from(
+            weights[places[places < len(weights)], pair], int(seen[[*problems.classes[pair]]].sum())
+        )
+        candidate = Candidate(problem, resolved, run.iterate())
+        (end,) = certify([candidate], exact=False)
+        parts.append(BinaryResult(pair, places, Status.MAX_ITERATIONS, run.counters, 0, 0.0, end))
+    result = result_of(problems, resolved, Solved(parts, spent + time.perf_counter() - started))
+    return replace(
+        result,
+        status=Status.MAX_ITERATIONS,
+        message="Each row was visited once, as it came; that proves no gap.",
+        settings=columns,
+        objective=math.nan,
+        solved=len(problems),
+    )

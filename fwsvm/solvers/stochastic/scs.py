@@ -22,8 +22,6 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import ALPHA, DIRECTION, DescentRun, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate
-from fwsvm.status import Status
 
 ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
 SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
@@ -156,13 +154,13 @@ class ScsRun(DescentRun):
             order = np.concatenate([order, tested])
         X: Any = problem.X
         rows = as_rows(X[order], self.dtype)
-        self.order, self.size, self.tested = order, 0, slice(0, 0 if self.is_next else most)
+        self.order, self.tested = order, slice(0, 0 if self.is_next else most)
         own, self.selves = own_terms_and_values(resolved.kernel, rows)
         self.table = table(rows, own)
         self.m1, self.m2 = rule.growing * rule.m1, rule.growing * rule.m2
         self.ball = rule.radius * self.unit
         self.steps = self.failures = 0
-        self.objective = 1.0  # f_T at the incumbent
+        self.tested_value = 1.0  # f_T at the incumbent
 
     # ---------------------------------------------------------------- Algorithm 1
 
@@ -170,7 +168,7 @@ class ScsRun(DescentRun):
         """Do one iteration; return False where the method stops."""
         rule = self.rule
         self._draw()
-        full = self.size == self.most
+        full = len(self.w) == self.most
         if full:
             self.m1, self.m2 = rule.m1, rule.m2
         else:
@@ -178,7 +176,8 @@ class ScsRun(DescentRun):
         vanishes, smallest = self.propose(), rule.least_radius * self.unit
         at_smallest = self.ball <= smallest
         self.iterations += 1
-        ends = (vanishes and at_smallest) or self.failures >= rule.patience
+        self.stuck = self.failures >= rule.patience
+        ends = (vanishes and at_smallest) or self.stuck
         if full and (ends or (self.goal > 0.0 and self.gap_closed())):
             return False
         if self._succeeds():
@@ -193,24 +192,24 @@ class ScsRun(DescentRun):
 
     def _next_size(self) -> int:
         """Return how many rows S_k is to have."""
-        rule, size = self.rule, self.rule.first
-        if self.size and rule.growth is Growth.LINEAR:
-            size = self.size + rule.added_rows(self.size)
-        elif self.size:
+        rule, n, size = self.rule, len(self.w), self.rule.first
+        if n and rule.growth is Growth.LINEAR:
+            size = n + rule.added_rows(n)
+        elif n:
             narrowed = rule.radius * self.unit / self.ball
             size = int(np.ceil(min(rule.first * narrowed**4, self.most)))
-        return min(max(size, self.size), self.most)
+        return min(max(size, n), self.most)
 
     def _draw(self) -> None:
         """Draw s_{k-1}, so that S_k has the size that the growth rule says, and T_k."""
-        old, size, rule = self.size, self._next_size(), self.rule
+        old, size, rule = len(self.w), self._next_size(), self.rule
         if size == old:
             return
-        added, tested = slice(old, size), slice(self.most, self.most + size)
+        added, first, count = slice(old, size), self.most, size
         if self.is_next:  # what was tested comes into the sample
-            added, tested = slice(old, old), slice(size, min(size + rule.added_rows(size), len(self.order)))
-        more = slice(self.tested.stop, tested.stop)
-        self.size, self.tested = size, tested
+            added, first, count = slice(old, old), size, rule.added_rows(size)
+        tested = slice(first, min(first + count, len(self.order)))
+        more, self.tested = slice(self.tested.stop, tested.stop), tested
         used = np.flatnonzero(self.vectors[:, :old].any(axis=0))
         products = [self._sums_at(rows, used, self.vectors[:, used]) for rows in (added, more)]
         self.grow(self.problem.y[self.order[old:size]], *products)
@@ -225,7 +224,7 @@ class ScsRun(DescentRun):
 
     def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the sums of kernel values at the rows of S_k, then at those of T_k."""
-        parts = slice(0, self.size), self.tested
+        parts = slice(0, len(self.w)), self.tested
         return np.concatenate([self._sums_at(rows, which, weights[None])[0] for rows in parts])
 
     def _succeeds(self) -> bool:
@@ -233,12 +232,12 @@ class ScsRun(DescentRun):
         rule = self.rule
         least = rule.eta2 * self.lam * self.ball
         if self.euclid:  # d is Q c, which kernel values below 1 make shorter
-            least *= min(1.0, float(self.selves[: self.size].max()))
+            least *= min(1.0, float(self.selves[: len(self.w)].max()))
         if self.t == 0.0 or np.sqrt(self.length2) <= least:
             return False
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (self.value - self.value_after)
-        self.objective = after if confirmed else before
+        self.tested_value = after if confirmed else before
         return bool(confirmed)
 
     def _on_test_sample(self) -> tuple[float, float, float]:
@@ -255,19 +254,10 @@ class ScsRun(DescentRun):
         before, after = 0.5 * self.lam * np.array([self.square, self.square_after]) + losses.mean(axis=1)
         return float(before), float(after), error
 
-    # ---------------------------------------------------------------- the end
-
-    def check_stop(self) -> Status | None:
-        """Hold the gap on the sample against the one from scratch, where the sample is everything."""
-        if self.size < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
-            return Status.SAMPLED_STOP
-        return self.stop_of_gap(exhausted=self.failures >= self.rule.patience)
-
-    def iterate(self) -> StochasticIterate:
-        """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
-        n = self.size
-        error = float(self.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m) if n else np.nan
-        return self.iterate_of(self.order[:n], self.objective, error)
+    @property
+    def objective(self) -> float:
+        """The objective at the incumbent, on the last test sample."""
+        return self.tested_value
 
     @property
     def counters(self) -> Counters:

@@ -13,11 +13,8 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import Bundle, DescentRun, Metric
-from fwsvm.solvers.stochastic.run import StochasticIterate
 from fwsvm.solvers.tuning import FRUITLESS_RESETS
-from fwsvm.status import Status
 
 
 class Keep(Enum):
@@ -89,7 +86,6 @@ class WolfeRun(DescentRun):
         self.Q: np.ndarray | None = None
         self.grow(problem.y, np.zeros((4, m)), np.zeros((4, 0)))
         self.best = np.inf, -np.inf, 0  # value, bound and resets when one of the first two last got better
-        self.stuck = False
 
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times; first of all compute the matrix, which an interrupt may end."""
@@ -123,20 +119,3 @@ class WolfeRun(DescentRun):
             self.move()
         self.iterations += 1
         return True
-
-    def check_stop(self) -> Status | None:
-        """Hold the tracked gap against the one from scratch; where that misses, ask the loop for more."""
-        if self.stuck:
-            return Status.STALLED
-        if self.resolved.stop == "eps" or not self.resolved.final_gap:
-            return Status.SAMPLED_STOP
-        return self.stop_of_gap()
-
-    def iterate(self) -> StochasticIterate:
-        """Return alpha, and the value and the gap as tracked, over all rows."""
-        return self.iterate_of(np.arange(self.m), self.value)
-
-    @property
-    def counters(self) -> Counters:
-        """What was done so far; a step is a step length looked at."""
-        return Counters(self.iterations, self.trials, self.kernel_evaluations)
