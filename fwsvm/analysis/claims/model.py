@@ -1,8 +1,9 @@
 """Claims, the facts that their checks are made of, and the view of cells that checks use."""
 
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -51,7 +52,6 @@ class CheckResult(NamedTuple):
 #: A check returns None when the cells do not have what it needs.
 Check = Callable[["View"], CheckResult | None]
 Enough = Literal["all", "most", "any"]
-P = ParamSpec("P")
 
 
 class Fact(NamedTuple):
@@ -130,27 +130,19 @@ def every(what: str, facts: Callable[["View"], Iterable[Fact]], enough: Enough =
     return lambda view: conclude(what, facts(view), enough, **how)
 
 
-def makes_check(
-    function: Callable[Concatenate["View", P], CheckResult | None],
-) -> Callable[P, Check]:
+def makes_check(function: Callable[..., CheckResult | None]) -> Callable[..., Check]:
     """Return a function that takes what a claim fixes, and returns the check of a view."""
-
-    def make(*args: P.args, **kwargs: P.kwargs) -> Check:
-        return lambda view: function(view, *args, **kwargs)
-
-    return make
+    return lambda *args, **kwargs: lambda view: function(view, *args, **kwargs)
 
 
-def for_each_pair(
-    function: Callable[Concatenate["View", str, str, P], CheckResult | None],
-) -> Callable[Concatenate[str, str, P], Check]:
+def for_each_pair(function: Callable[..., CheckResult | None]) -> Callable[..., Check]:
     """Return the same for two methods, or several separated by spaces: each pair must hold."""
 
-    def make(first: str, second: str, /, *args: P.args, **kwargs: P.kwargs) -> Check:
-        pairs = [(a, b) for a in first.split() for b in second.split()]
-        return lambda view: all_of(function(view, a, b, *args, **kwargs) for a, b in pairs)
+    def check(view: "View", first: str, second: str, *args: Any, **kwargs: Any) -> CheckResult | None:
+        pairs = itertools.product(first.split(), second.split())
+        return all_of(function(view, *pair, *args, **kwargs) for pair in pairs)
 
-    return make
+    return makes_check(check)
 
 
 class Claim(NamedTuple):
