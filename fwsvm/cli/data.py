@@ -22,7 +22,7 @@ STATES = {
     "by hand": "add its files with `fwsvm data add`: no address is known",
 }
 ENTRY = ("name", "title", "task", "classes", "features", "scaling", "made", "stands_for")
-COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state", "yours")
+COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state")
 
 name_argument = click.argument("name")
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
@@ -43,9 +43,7 @@ def find_entries(*names: str) -> "list[Entry]":
 
 
 def entry_record(entry: "Entry") -> dict[str, Any]:
-    """Return a row of the list: shape after the split, state, and what the user's overlay has of the entry."""
-    from fwsvm.data import lockfile
-
+    """Return a row of the list: facts of the entry, shape after the split, and state."""
     order = list(STATES)
     states = [max([order.index(_state(file)) for file in each.files] or [1]) for each in entry.sources]
     rows, test_rows = _shape(entry)
@@ -54,7 +52,6 @@ def entry_record(entry: "Entry") -> dict[str, Any]:
         "rows": rows,
         "test_rows": test_rows,
         "state": order[min(states)],
-        "yours": lockfile.read().overlay.get(entry.name, ""),
     }
 
 
@@ -102,7 +99,7 @@ def list_() -> None:
     rows += [[_cell(record[name]) for name in COLUMNS] for record in records]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:  # numbers to the right
-        cells = zip(row, "<>>>><<", widths, strict=True)
+        cells = zip(row, "<>>>><", widths, strict=True)
         click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
     click.echo()
     for state in sorted({record["state"] for record in records}):
@@ -202,19 +199,17 @@ def path(name: str) -> None:
 
 
 @data.command()
-@click.option("--all", "everything", is_flag=True, help="Remove every data file and parsed copy.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
-def prune(*, everything: bool, dry_run: bool) -> None:
+def prune(*, dry_run: bool) -> None:
     """Remove from the cache what nothing will use again.
 
     That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
-    and copies that were not finished: let no other fwsvm fetch or read data meanwhile. What fwsvm did not write stays,
-    with --all, too.
+    and copies that were not finished: let no other fwsvm fetch or read data meanwhile. What fwsvm did not write stays.
     """
     from fwsvm.data import fetching
 
     total = places = 0
-    for path, size in fetching.prune(everything=everything, dry_run=dry_run):
+    for path, size in fetching.prune(dry_run=dry_run):
         total, places = total + size, places + 1
         click.echo(f"{path}: {size:,} bytes")
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {counted(places, 'place')}")

@@ -31,7 +31,7 @@ from fwsvm.phases import Phase
 CHUNK = 1 << 16
 LARGEST = 1 << 32  # bytes of a file whose size is not known
 SECONDS = 3600.0  # for a file
-SECONDS_TO_CONNECT, SILENCE = 10.0, 30.0  # of a server
+SILENCE = 30.0  # of a server
 LOCAL = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])[:/]")
 HTML = (b"<!doctype", b"<html")
 MISSING, WHOLE = "missing", "whole"  # states of a file, as is `UNPINNED`
@@ -232,7 +232,7 @@ def _receive(url: str, path: Path, expected: RawFile) -> None:
     from urllib3.exceptions import HTTPError
 
     deadline, done, limit = time.monotonic() + SECONDS, 0, expected.bytes or LARGEST
-    identity, timeout = {"Accept-Encoding": "identity"}, (SECONDS_TO_CONNECT, SILENCE)
+    identity = {"Accept-Encoding": "identity"}
     if url.startswith("http://") and url in expected.urls and not (expected.known_hash or LOCAL.match(url)):
         raise UnobtainableError("plain http is only for files whose digest is pinned")
     phases.enter(Phase.FETCH)
@@ -240,7 +240,7 @@ def _receive(url: str, path: Path, expected: RawFile) -> None:
     try:
         with (
             path.open("wb") as file,
-            requests.get(url, headers=identity, stream=True, timeout=timeout) as response,
+            requests.get(url, headers=identity, stream=True, timeout=SILENCE) as response,
         ):
             if response.status_code != 200:
                 raise UnobtainableError(f"HTTP status {response.status_code} {response.reason}")
@@ -360,16 +360,15 @@ def remove(name: str) -> None:
             del overlay.pins[place]
 
 
-def prune(*, everything: bool, dry_run: bool) -> Iterator[tuple[Path, int]]:
+def prune(*, dry_run: bool) -> Iterator[tuple[Path, int]]:
     """Remove unfinished files, files of no data set in the lock and stale parsed copies; yield path and bytes.
 
-    With ``everything``, all data. Files in folders that fwsvm did not write stay. With ``dry_run``, everything does.
+    Files in folders that fwsvm did not write stay, and lock files. With ``dry_run``, everything does.
     """
-    kept = set() if everything else {*files_of(lockfile.read().entries.values())}
+    kept = files_of(lockfile.read().entries.values())
     folders = {lock.parent for lock in data_folder().glob("*/*/*.lock")}
-    found = [path for folder in folders for path in folder.iterdir()]
-    unused = [path for path in found if path not in kept and (everything or path.suffix != ".lock")]
-    for path in [*sorted(unused), *parsed_copies.unused(everything=everything)]:
+    found = sorted(path for folder in folders for path in folder.iterdir() if path.suffix != ".lock")
+    for path in [*(path for path in found if path not in kept), *parsed_copies.stale()]:
         size = sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())
         if not dry_run:
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -185,14 +185,10 @@ class Entry(Record, frozen=True, kw_only=True):
 
 
 class Lock(NamedTuple):
-    """All entries by name, and the meanings of the grades of evidence.
-
-    ``overlay`` says which entries are of the user's: ``added``, ``locked`` or ``first use``.
-    """
+    """All entries by name, and the meanings of the grades of evidence."""
 
     entries: dict[str, Entry]
     evidence: dict[str, str]
-    overlay: dict[str, str]
 
     def find(self, name: str) -> Entry | None:
         """Return the entry whose name or alias is ``name``, or None."""
@@ -284,8 +280,7 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
             if name in entries and text is not overlay:
                 raise DataError(f"{path}: a data set named {name!r} is there already")
             entries[name] = _entry(name, text.datasets, path, overlay.pins)
-    yours = {place.split("/")[0]: pin.get("evidence", LOCKED) for place, pin in overlay.pins.items()}
-    return Lock(entries, evidence, yours | dict.fromkeys(overlay.datasets, "added"))
+    return Lock(entries, evidence)
 
 
 def _entry(name: str, records: Raw, path: Path, pins: Raw) -> Entry:

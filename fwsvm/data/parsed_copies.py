@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.errors import DataError, WriteError
-from fwsvm.files.folders import BUILDING, parsed_folder
+from fwsvm.files.folders import parsed_folder
 from fwsvm.numerics.compile import READING, package_digest
 
 ABOUT = "about.json"
@@ -92,7 +92,7 @@ def load_or_make(
     place = parsed_folder() / f"{reader_version()}-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
     with contextlib.suppress(OSError, ValueError):  # it is not there, or was cut off
         return _load(place)
-    building = place.with_name(f"{secrets.token_hex(8)}{BUILDING}")
+    building = place.with_name(f"{secrets.token_hex(8)}.building")
     try:
         building.mkdir(parents=True)  # the umask says who may read it; tempfile's folders are of one user
         writer = CopyWriter(building)
@@ -120,11 +120,10 @@ def _load(place: Path) -> LabelledRows:
     return LabelledRows(X, arrays["labels"], None, about["zero_based"], names, notices)
 
 
-def unused(*, everything: bool) -> Iterator[Path]:
-    """Yield the folders of copies that another version made or a process left unfinished, or of all copies."""
-    for path in sorted(parsed_folder().glob("*/")):
-        if everything or path.suffix == BUILDING or not path.name.startswith(reader_version()):
-            yield path
+def stale() -> list[Path]:
+    """Return the folders of copies that another version made or a process left unfinished."""
+    this = f"{reader_version()}-*"
+    return [path for path in sorted(parsed_folder().glob("*/")) if not path.match(this)]
 
 
 def _array(path: Path, kind: str, size: int) -> np.ndarray:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from fwsvm.errors import DataError
 
-BUILDING = ".building"  # ends the name of a folder of parsed copies that a process is writing
-
 
 def cache_root() -> Path:
     """Return the root of ``data/``, ``parsed/`` and ``numba/``."""

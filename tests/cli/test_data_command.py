@@ -103,8 +103,8 @@ def test_fetch_verify_path_and_prune(lock, site, cache):
     run("fetch", "tiny")
     assert Path(paths[0]).read_bytes() == TRAIN
     assert Path(paths[0]).is_file()
-    run("prune", "--all")
-    assert not Path(paths[0]).exists()
+    Path(paths[0]).unlink()
+    assert "in 0 places" in run("prune").stdout
     run("path", "tiny", code=3)
 
 
@@ -197,12 +197,13 @@ def mine(lock: Path, tmp_path: Path) -> Path:
 def test_what_a_user_adds_and_locks_is_the_user_s(lock, mine):
     assert "mine" not in lock.read_text("utf-8")
     assert lock.read_text("utf-8").count("unpinned") == 3
-    listed = run("list").output.splitlines()
-    assert [line.rpartition("  ")[2] for line in listed if line[:4] in ("unsu", "mine")] == [
-        "locked",
-        "added",
-    ]
-    assert "yours: added" in run("info", "mine").output
+    assert {line.split()[0]: line.split()[-1] for line in run("list").output.splitlines()[1:4]} == {
+        "tiny": "fetch",
+        "unsure": "ready",
+        "mine": "ready",
+    }
+    for name in ("unsure", "mine"):
+        assert "evidence: locked" in run("info", name).output
 
 
 def test_remove_takes_back_what_was_added_and_locked(lock, mine, cache):
@@ -228,6 +229,6 @@ def test_prune_leaves_what_is_not_fwsvm_s(cache):
     said = run("prune").stdout
     assert f"{old}: " in said
     assert "in 1 place\n" in said
-    assert "in 0 places" in run("prune", "--all").stdout
+    assert "in 0 places" in run("prune").stdout
     assert all(path.read_text() == "mine" for path in theirs)
     assert not old.exists()

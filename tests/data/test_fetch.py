@@ -136,7 +136,7 @@ def test_a_part_left_by_a_kill_is_not_used_and_is_pruned(cache: Path, site: Site
     part.parent.mkdir(parents=True)
     part.write_bytes(b"x" * (len(CONTENT) + 5))
     assert fetched(entry).read_bytes() == CONTENT
-    assert part in {path for path, _ in fetching.prune(everything=False, dry_run=False)}
+    assert part in {path for path, _ in fetching.prune(dry_run=False)}
     assert not part.exists()
 
 

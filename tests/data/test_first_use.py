@@ -72,8 +72,7 @@ def test_it_is_recorded_said_and_marked(lock: Path, site: Site, cache: Path, tmp
     assert len(site.requests) == 1
     info = " ".join(done("data", "info", "tiny").stdout.split())
     assert f"recorded: '{file.recorded}'" in info
-    assert "first use" in info
-    assert "first use" in done("data", "list").stdout
+    assert "evidence: first use" in info
 
 
 def test_other_bytes_are_refused_from_every_place_until_they_are_accepted(
@@ -122,7 +121,10 @@ def test_what_is_not_the_set_is_not_recorded_and_the_next_source_is_tried(
     fetched = done("data", "fetch", "tiny")
     assert "source far" in fetched.stdout
     assert said in fetched.stderr
-    assert lockfile.read().overlay == {"tiny": "first use"}
+    assert [source.train[0].evidence for source in lockfile.read().entries["tiny"].sources] == [
+        "unpinned",
+        "first use",
+    ]
 
 
 FETCH = """
