@@ -28,10 +28,11 @@ from fwsvm.kernels.rows import in_precision, some_rows
 from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.kernels.tables import kernel_matrix
-from fwsvm.numerics.simd import WIDTH
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.frank_wolfe.descent import solve_small
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
+from fwsvm.solvers.frank_wolfe.scans import LANES, first_of
 from fwsvm.solvers.registry import FAMILIES, register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
@@ -81,6 +82,55 @@ def next_working_set(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarra
     wanted = size - len(kept)
     new = np.argpartition(-gain, wanted - 1)[:wanted]
     return np.concatenate([kept, np.sort(new)])
+
+
+@njit(each_step=True)
+def move_entry(b, g, scale, row, step):
+    """Add ``step`` times a row of the matrix to g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
+
+    That is the square root of twice the gain; 0 where b = 0 and g > 0.
+    """
+    zero, lanes = broadcast(b.dtype.type(0)), load(LANES, 0)
+    most, where = zero, broadcast(0.0)
+    for t in range(0, b.size, WIDTH):
+        slope = load(g, t) + load(row, t) * step
+        store(g, t, slope)
+        gain = maximum(where_positive(load(b, t), slope, zero), zero - slope) * load(scale, t)
+        where = where_positive(gain - most, lanes + np.float64(t), where)
+        most = maximum(gain, most)
+    highest = reduce_max(most)
+    return first_of(highest - most, where), highest
+
+
+@njit(each_step=True, inner=False)
+def descend(K, b, g, scale, share, steps):
+    """Minimise 1/2 b' K~ b - sum b over b >= 0 until the largest gain is ``share`` of what it was; return the steps.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n, p), K~ of n rows, filled up with columns of zeros to a multiple of `WIDTH`
+    b, g : ndarray, shape (p,), changed: b >= 0 and its gradient; beyond n zeros, and no less
+    scale : ndarray, shape (p,), 1 / sqrt(K~_ii), beyond n 0
+    steps : int, at most so many; all arrays have one precision
+    """
+    i, most = move_entry(b, g, scale, K[0], b.dtype.type(0))
+    goal, taken = most * share, 0
+    while taken < steps and most > goal:
+        step = -g[i] * scale[i] * scale[i]
+        if b[i] + step > 0:
+            b[i] += step
+        else:
+            step, b[i] = -b[i], 0
+        i, most = move_entry(b, g, scale, K[i], step)
+        taken += 1
+    return taken
+
+
+def filled(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return values (n,) in a precision, with zeros up to a multiple of `WIDTH`."""
+    out = np.zeros(-(-len(values) // WIDTH) * WIDTH, dtype)
+    out[: len(values)] = values
+    return out
 
 
 class DecompositionRun:
@@ -143,11 +193,15 @@ class DecompositionRun:
         working = next_working_set(gain, self.working, self.rule.size)
         few, y, ridge = some_rows(self.rows, working), self.y[working], self.ridge[working]
         before, dtype, size = self.b[working], self.rows.values.dtype, len(working)
-        K = np.zeros((size, size + -size % WIDTH), dtype)
-        kernel_matrix(self.resolved.kernel, few, self.resolved.threads, K)
-        b, taken = solve_small(K, y, ridge, before, slope[working], INNER_SHARE, INNER_STEPS * size)
-        self.steps += taken
-        change = np.where(b == before.astype(dtype), 0.0, b - before)
+        b, g, scale = (filled(values, dtype) for values in (before, slope[working], self.scale[working]))
+        K, signs = np.zeros((size, len(b)), dtype), y.astype(dtype)
+        square = kernel_matrix(self.resolved.kernel, few, self.resolved.threads, K)[:, :size]
+        square += 1.0
+        square *= signs
+        square *= signs[:, None]
+        np.fill_diagonal(square, square.diagonal() + ridge)
+        self.steps += int(descend(K, b, g, scale, dtype.type(INNER_SHARE), INNER_STEPS * size))
+        change = np.where(b[:size] == before.astype(dtype), 0.0, b[:size] - before)
         moved = np.flatnonzero(change)
         self.rounds += 1
         self.evaluations += size * size + len(self.y) * len(moved)

@@ -5,18 +5,17 @@ from itertools import zip_longest
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache
-from fwsvm.numerics.simd import WIDTH
-from fwsvm.solvers.frank_wolfe.descent import solve_small
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.solvers.frank_wolfe.iterate import AllRows
 from fwsvm.solvers.frank_wolfe.sampled import matrix_of
+from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.frank_wolfe.state import SimplexStart
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
 ROUNDING = 2.0**-52  # of sums in double precision
-MOST_STEPS = (
-    100_000  # then rounding keeps the optimum away: kernel values of 1e20, say, whose sums are near 1
-)
+SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
 
 
 def starting_point(
@@ -24,12 +23,11 @@ def starting_point(
 ) -> np.ndarray:
     """Return weights (m,): the optimum over a few rows drawn at random."""
     which = draw(rows.y, np.random.default_rng(stream), balanced=balanced)
-    count = len(which)
-    K, alpha = np.zeros((count, count + -count % WIDTH)), np.zeros(len(rows.y))
-    K[:, :count] = matrix_of(columns, which)
-    nothing = np.zeros(count), np.full(count, -1.0)
-    b, _ = solve_small(K, rows.y[which], rows.ridge[which], *nothing, CORE_TOLERANCE, MOST_STEPS)
-    alpha[which] = b / b.sum() if 0.0 < b.sum() < np.inf else 1.0 / count
+    K, y = matrix_of(columns, which).astype(np.float64), rows.y[which]
+    K = np.outer(y, y) * (K + 1.0) + np.diag(rows.ridge[which])
+    alpha, weights = np.zeros(len(rows.y)), np.full(len(which), 1.0 / len(which))
+    improve_pairs(K, weights, K @ weights)
+    alpha[which] = weights
     return alpha
 
 
@@ -62,3 +60,34 @@ def draw(y: np.ndarray, random: np.random.Generator, *, balanced: bool) -> np.nd
     turns = (random.permutation(np.flatnonzero(y == sign))[:POINTS] for sign in (1.0, -1.0))
     mixed = [row for pair in zip_longest(*turns) for row in pair if row is not None]
     return np.array(mixed[:POINTS])
+
+
+@njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
+def improve_pairs(K, alpha, q):
+    """Swap weight between pairs by the second-order rule; a weight that is used up becomes exactly zero.
+
+    Until no pair differs by more than `CORE_TOLERANCE` times the objective, or `SWAPS` are done: any point may be
+    started from.
+    """
+    # by loops: what numba makes of arithmetic with whole arrays takes a second to compile
+    for _ in range(SWAPS):
+        i, R = 0, 0.0
+        for j in range(q.size):
+            R += alpha[j] * q[j]
+            if q[j] < q[i]:
+                i = j
+        partner, most, widest, step = -1, 0.0, 0.0, 0.0
+        for j in range(q.size):
+            slope = q[j] - q[i]
+            if alpha[j] > 0.0 and slope > 0.0:
+                bend = maximum(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+                widest = maximum(widest, slope)
+                if slope * slope / bend > most:
+                    partner, most, step = j, slope * slope / bend, slope / bend
+        if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
+            return
+        j, step = partner, minimum(step, alpha[partner])
+        alpha[j] -= step
+        alpha[i] += step
+        for t in range(q.size):
+            q[t] += step * (K[i, t] - K[j, t])
