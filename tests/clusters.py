@@ -23,11 +23,19 @@ class LocalCluster(NamedTuple):
 
 
 def wait_until(there: Callable[[], bool]) -> None:
-    """Wait a minute at most until something is there."""
-    deadline = time.monotonic() + 60
+    """Wait until something is there: ten minutes at most, for the machine may be busy."""
+    deadline = time.monotonic() + 600
     while not there():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def wait_for_workers(address: str, workers: int) -> None:
+    """Wait until so many workers have come to the scheduler at an address."""
+    from distributed import Client
+
+    with Client(address, timeout=600, set_as_default=False) as client:
+        client.wait_for_workers(workers, timeout=600)
 
 
 @contextlib.contextmanager
@@ -36,8 +44,6 @@ def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalC
 
     Several may share a folder, as their workers' own files do.
     """
-    from distributed import Client
-
     file = Path(tempfile.mkdtemp(dir=folder)) / "scheduler.json"
     options = ("--no-dashboard", "--port", "0", "--scheduler-file", str(file))
     processes = [_process("scheduler", folder, variables, *options)]
@@ -45,8 +51,7 @@ def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalC
         wait_until(lambda: file.exists() and "}" in file.read_text("utf-8"))
         address = json.loads(file.read_text("utf-8"))["address"]
         processes += [worker(folder, address, **variables) for _ in range(workers)]
-        with Client(address, timeout=30, set_as_default=False) as client:
-            client.wait_for_workers(workers, timeout=60)
+        wait_for_workers(address, workers)
         yield LocalCluster(address, processes[0], processes[1:])
     finally:
         for process in processes:

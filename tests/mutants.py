@@ -147,6 +147,8 @@ def run(group: str, seconds: int, mutant: Mutant | None = None) -> str:
         given = (module, code, compiled_parts(mutant))
     process = FORKS.Process(target=_run_tests, args=(group, seconds, *given))
     process.start()
+    process.join(10 * seconds)  # one that waits for ever takes no processor time
+    process.kill()
     process.join()
     return {0: "survived", 4: "broken"}.get(process.exitcode, "endless" if process.exitcode < 0 else "killed")
 

@@ -6,17 +6,16 @@ from itertools import count
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
 import fwsvm
 from fwsvm import _mapped
-from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.solvers.fit import announce_compiling
 from tests import svmlight_files
+from tests.cli.running import done
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)
@@ -50,9 +49,7 @@ def file(tmp_path):
 
 
 def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trained, file):
-    said = CliRunner().invoke(main, ["train", str(file), "--gamma", "0.1", "--threads", "1", "--json"])
-    assert said.exit_code == 0, said.output
-    row = json.loads(said.stdout)
+    row = json.loads(done("train", file, "--gamma", "0.1", "--threads", "1", "--json").stdout)
     for data in ((sparse.csr_array(X), Y), (file,), (load(file),)):
         other = fwsvm.train(*data, gamma=0.1, threads=1)
         assert (other.objective, other.iterations) == (trained.objective, trained.iterations)

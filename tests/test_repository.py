@@ -85,3 +85,13 @@ def test_the_package_is_the_last_release_or_on_its_way_to_the_next():
 
 def test_the_citation_is_of_the_last_release():
     assert (CITATION["version"], CITATION["date-released"]) == releases()[0]
+
+
+def test_every_test_has_a_law_in_the_table():
+    tests = ROOT / "tests"
+    named = re.findall(
+        r"`([\w/]+(?:/|\.py))`", (tests / "README.md").read_text("utf-8").partition("\n\n`")[0]
+    )
+    assert [name for name in named if not (tests / name).exists()] == []
+    files = [file.relative_to(tests).as_posix() for file in tests.rglob("test_*.py")]
+    assert [file for file in files if not file.startswith(tuple(named))] == []

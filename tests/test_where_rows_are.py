@@ -12,18 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import yaml
-from click.testing import CliRunner
 from scipy import sparse
 
 from fwsvm import _mapped, data
 from fwsvm._mapped import is_mapped
-from fwsvm.cli import main
 from fwsvm.data import inputs, parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
 from tests import svmlight_files
+from tests.cli.running import done
 
 ROWS, FEATURES = 1200, 6
 CLASSES = ("1", "-1")
@@ -153,11 +152,9 @@ def test_what_is_said_of_rows_does_not_depend_on_where_they_are(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = written(tmp_path, form)
-    words = ["summary", str(there.path)]
-    near = CliRunner().invoke(main, words)
+    near = done("summary", there.path)
     large(monkeypatch)
-    far = CliRunner().invoke(main, words)
-    assert near.exit_code == far.exit_code == 0, near.output + far.output
+    far = done("summary", there.path)
     one, other = yaml.safe_load(near.stdout), yaml.safe_load(far.stdout)
     assert one.keys() == other.keys()
     for name in one:
@@ -171,20 +168,11 @@ def test_predictions_do_not_depend_on_where_rows_are(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = written(tmp_path, form)
-    assert (
-        CliRunner()
-        .invoke(
-            main,
-            ["train", "-m", "chunking", "--scale", "[0,1]", "--model", str(tmp_path / "m"), str(there.path)],
-        )
-        .exit_code
-        == 0
-    )
-    words = ["predict", "--decision", str(tmp_path / "m"), str(there.path)]
-    near = CliRunner().invoke(main, [*words, str(tmp_path / "near")])
+    done("train", "-m", "chunking", "--scale", "[0,1]", "--model", tmp_path / "m", there.path)
+    words = ["predict", "--decision", tmp_path / "m", there.path]
+    done(*words, tmp_path / "near")
     large(monkeypatch)
-    far = CliRunner().invoke(main, [*words, str(tmp_path / "far")])
-    assert near.exit_code == far.exit_code == 0, near.output + far.output
+    done(*words, tmp_path / "far")
     one, other = (np.loadtxt(tmp_path / name) for name in ("near", "far"))
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
@@ -195,18 +183,17 @@ def test_tools_for_files_do_not_depend_on_where_rows_are(
 ) -> None:
     there = written(tmp_path, form)
     commands = [
-        ["scale", "-s", str(tmp_path / "ranges"), str(there.path)],
-        ["scale", "-l", "0", str(there.path)],
-        ["scale", "-r", str(tmp_path / "ranges"), str(there.path)],
-        ["subset", str(there.path), "100"],
+        ["scale", "-s", tmp_path / "ranges", there.path],
+        ["scale", "-l", "0", there.path],
+        ["scale", "-r", tmp_path / "ranges", there.path],
+        ["subset", there.path, "100"],
     ]
     if form == "text":
-        commands += [["check", str(there.path)]]
-    near = [CliRunner().invoke(main, words) for words in commands]
+        commands += [["check", there.path]]
+    near = [done(*words) for words in commands]
     large(monkeypatch)
     for words, one in zip(commands, near, strict=True):
-        other = CliRunner().invoke(main, words)
-        assert one.exit_code == other.exit_code == 0, other.output
+        other = done(*words)
         assert one.stdout == other.stdout, words
         assert one.stderr == other.stderr, words
 

@@ -7,37 +7,34 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.folders import like_paper, row, write
-from tests.cli.running import run
+from tests.cli.running import done, run
 
 
 def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder):
-    result = run("table", folder)
-    assert result.exit_code == 0
+    result = done("table", folder)
     assert "Frandi et al. (2013), Table 2: test accuracy (%)" in result.output
     assert "Frandi et al. (2013), Table 3: training time (s)" in result.output
     assert "paper      6.26±0.09" in result.output
 
 
 def test_table_of_printed_numbers_needs_no_results():
-    result = run("table", "--layout", "002-3", "--format", "markdown")
-    assert result.exit_code == 0
+    result = done("table", "--layout", "002-3", "--format", "markdown")
     assert "1800000\\*" in result.output
-    assert run("table").exit_code == 2
+    done("table", code=2)
     assert "frandi-8" in run("table", "--list").output
 
 
 def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(tmp_path):
     rows = [row(dataset="a1a", method=m, parallel_cells=n) for m, n in (("fw", 1), ("mfw", 2))]
     folder = write(tmp_path, rows)
-    refused = run("table", folder, "-l", "time")
-    assert refused.exit_code == 2
+    refused = done("table", folder, "-l", "time", code=2)
     assert "parallel_cells" in refused.stderr
     assert "Traceback" not in refused.output
-    assert run("table", folder, "-l", "time", "--mixed-load").exit_code == 0
-    assert run("table", folder, "-l", "accuracy").exit_code == 0
-    assert run("claims", folder).exit_code == 2
-    assert run("stats", folder).exit_code == 2
-    assert run("plot", folder, "-o", tmp_path / "figures").exit_code == 2
+    done("table", folder, "-l", "time", "--mixed-load")
+    done("table", folder, "-l", "accuracy")
+    done("claims", folder, code=2)
+    done("stats", folder, code=2)
+    done("plot", folder, "-o", tmp_path / "figures", code=2)
 
 
 def test_the_latest_version_of_a_data_file_counts(tmp_path):
@@ -62,8 +59,7 @@ def test_the_latest_version_of_a_data_file_counts(tmp_path):
 
 
 def test_stats_of_the_printed_tables_are_the_printed_statistics():
-    result = run("stats", "--published", "003")
-    assert result.exit_code == 0
+    result = done("stats", "--published", "003")
     for number in ("3.085e-06", "5.528e-06", "0.6893", "4.977e-06", "1.226e-03", "14.8585"):
         assert number in result.output
     assert "H0 stands: fw and mfw are equally fast" in result.output
@@ -74,8 +70,7 @@ def test_stats_of_the_printed_tables_are_the_printed_statistics():
 def test_nothing_is_written_among_committed_results_unless_a_place_is_given(command, tmp_path):
     folder = write(tmp_path / "results" / "reference" / "adult", like_paper("003", repetitions=1))
     before = sorted(folder.rglob("*"))
-    refused = run(command, folder)
-    assert refused.exit_code == 2
+    refused = done(command, folder, code=2)
     assert "--out" in refused.stderr
     assert sorted(folder.rglob("*")) == before
 
@@ -89,8 +84,8 @@ def test_stats_sets_003s_tables_beside_ours(folder):
     assert "Frandi et al. (2013), Table 7" in seventh
     assert "Table 5" not in seventh
     assert "Frandi et al. (2013), Table 6" in run("stats", folder).output
-    assert run("stats", folder, "--table", "5", "--design", "000").exit_code == 2
-    assert run("stats", "--published", "003", "--table", "5").exit_code == 0
+    done("stats", folder, "--table", "5", "--design", "000", code=2)
+    done("stats", "--published", "003", "--table", "5")
 
 
 def test_stats_of_data_sets_that_agree_or_of_one_say_what_is_not_defined(tmp_path):
@@ -110,51 +105,46 @@ def test_stats_of_data_sets_that_agree_or_of_one_say_what_is_not_defined(tmp_pat
 
 
 def test_claims_on_results_and_on_printed_numbers_alone(folder):
-    ours = run("claims", folder, "--only", "003-web")
-    assert ours.exit_code == 0
+    ours = done("claims", folder, "--only", "003-web")
     assert "REPRODUCED      frandi-web-faster" in ours.output
     assert "does not hold in the printed" in ours.output
     alone = run("claims", "--only", "frandi-web")
     assert "5 not run" in alone.output
-    assert run("claims", "--only", "005").exit_code == 2
+    done("claims", "--only", "005", code=2)
 
 
 def test_merge_joins_folders_and_refuses_mixtures(tmp_path):
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw", commit="fffffff")])
-    refused = run("merge", one, two, "--out", tmp_path / "out")
-    assert refused.exit_code == 2
+    refused = done("merge", one, two, "--out", tmp_path / "out", code=2)
     assert refused.stderr.startswith("fwsvm: rows of different code")
-    allowed = run("merge", one, two, "--out", tmp_path / "out", "--allow-mixed")
-    assert allowed.exit_code == 0
+    allowed = done("merge", one, two, "--out", tmp_path / "out", "--allow-mixed")
     assert "2 runs" in allowed.output
-    assert run("table", tmp_path / "out", "-l", "accuracy").exit_code == 0
+    done("table", tmp_path / "out", "-l", "accuracy")
 
 
 @pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report"])
 def test_a_folder_without_results_is_one_line(command, tmp_path):
     for folder, lacks in ((tmp_path, "no runs.csv here"), (tmp_path / "nothing", "no such folder")):
-        result = run(command, folder)
-        assert result.exit_code == 2
+        result = done(command, folder, code=2)
         expected = f"fwsvm: {folder}: {lacks}; give the folder that fwsvm grid wrote (its --out)\n"
         assert result.stderr == expected
 
 
 def test_plot_writes_every_format_and_says_what_it_wrote(folder, tmp_path):
     words = ("--figure", "series", "--measure", "time", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
-    result = run("plot", folder, *words)
-    assert result.exit_code == 0
+    result = done("plot", folder, *words)
     assert {path.name for path in tmp_path.iterdir()} == {
         f"series-time.{form}" for form in ("pdf", "png", "svg")
     }
     assert str(tmp_path / "series-time.svg") in result.output
-    assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
+    done("plot", folder, "--figure", "convergence", "-o", tmp_path, code=2)
     reference = Path(__file__).parents[2] / "results" / "reference" / "web"
     assert "there is no figure 'nope'; the figures are" in run("plot", reference, "--figure", "nope").stderr
 
 
 def test_measures_over_a_baseline_are_drawn(folder, tmp_path):
-    assert run("plot", folder, "--measure", "speedup", "-o", tmp_path).exit_code == 0
+    done("plot", folder, "--measure", "speedup", "-o", tmp_path)
     assert (tmp_path / "series-speedup.png").exists()
 
 

@@ -10,14 +10,12 @@ import fwsvm
 from fwsvm.data.labels import encode
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.samples import validation_mask
-from tests import naive
-from tests.cli.running import run
+from tests import naive, svmlight_files
+from tests.cli.running import done, run
 
 
 def row_of(*arguments: str) -> dict:
-    done = run("train", "--json", *arguments)
-    assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(done("train", "--json", *arguments).stdout)
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +24,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng, path = np.random.default_rng(5), tmp_path_factory.mktemp("classes") / "three.svm"
     labels = np.repeat([1, 2, 3], [60, 25, 15])
     X = rng.normal(size=(100, 2)) + np.array([[0, 0], [1.5, 0], [0, 1.5]])[labels - 1]
-    lines = [f"{label} 1:{a:.6f} 2:{b:.6f}\n" for label, (a, b) in zip(labels, X, strict=True)]
-    path.write_text("".join(lines))
+    svmlight_files.write(path, np.round(X, 6), labels)
     return path
 
 
 def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
     settings = ("--method", "swap-2o", "--gamma", "0.5", "--tol", "1e-6")
-    done = run("train", "--json", str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
-    assert "class weights   1: 0.5, 2: 1, 3: 5\n" in done.stderr
-    found = json.loads(done.stdout)
+    ended = run("train", "--json", str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
+    assert "class weights   1: 0.5, 2: 1, 3: 5\n" in ended.stderr
+    found = json.loads(ended.stdout)
     y = fwsvm.data.load(str(file)).train.labels
     weights = np.where(y == 3, 5.0, np.where(y == 1, 0.5, 1.0))
     same = fwsvm.train(str(file), weights=weights, method="swap-2o", gamma=0.5, tolerance=1e-6)
@@ -44,9 +41,9 @@ def test_a_class_with_a_weight_is_its_rows_with_that_weight(file):
 
 
 def test_a_label_that_no_row_has_is_refused_and_json_says_so(file):
-    done = run("train", "--json", str(file), "--class-weight", "9=2")
-    assert done.exit_code != 0
-    found = json.loads(done.stdout)
+    ended = run("train", "--json", str(file), "--class-weight", "9=2")
+    assert ended.exit_code != 0
+    found = json.loads(ended.stdout)
     assert (found["status"], found["method"], found["dataset"]) == ("error", "auto", str(file))
     assert "9" in found["message"]
 
@@ -56,9 +53,7 @@ def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path):
     rng, path = np.random.default_rng(2), tmp_path / "uneven.svm"
     y = np.repeat([1.0, -1.0], [40, 4])
     X = np.round(rng.normal(size=(44, 2)) + y[:, None], 6)
-    path.write_text(
-        "".join(f"{label:.0f} 1:{a!r} 2:{b!r}\n" for label, a, b in np.column_stack([y, X]).tolist())
-    )
+    svmlight_files.write(path, X, y)
     loaded = fwsvm.data.load(str(path))
     codes = encode(loaded.train.labels, loaded.classes)
 
@@ -116,6 +111,5 @@ def test_a_row_and_its_identity_name_the_weights(file):
 def test_weights_that_make_no_sense_are_refused(file, words, why):
     options = [word for one in words for word in ("--class-weight", one)]
     for command in (["train"], ["cv", "--folds", "2"]):
-        done = run(*command, str(file), *options)
-        assert done.exit_code == 2
-        assert why in " ".join(done.stderr.split())
+        ended = done(*command, str(file), *options, code=2)
+        assert why in " ".join(ended.stderr.split())

@@ -7,16 +7,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 
 from fwsvm.analysis import results
-from fwsvm.cli import main
 from fwsvm.experiments.store import open_results
+from tests.cli.running import run
+from tests.clusters import wait_until
 
 QUICK = """\
 name: quick
@@ -68,7 +67,7 @@ def start(folder: Path, text: str, *options: str, program: str | None = None) ->
 def grid(folder: Path, text: str, *options: str, program: str | None = None) -> tuple[int, str, str]:
     """Run ``fwsvm grid`` in a process of its own and return exit code, stdout and stderr."""
     process = start(folder, text, *options, program=program)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=600)
     assert "Traceback" not in err
     return process.returncode, out, err
 
@@ -77,8 +76,7 @@ def here(folder: Path, text: str, *options: str) -> tuple[int, str, str]:
     """Run ``fwsvm grid`` in this process, which is quicker, and return exit code, stdout and stderr."""
     (folder / "trial.yaml").write_text(text)
     with contextlib.chdir(folder):
-        found = CliRunner().invoke(main, ["grid", "trial.yaml", "--out", "out", "--offline", *options])
-    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+        found = run("grid", "trial.yaml", "--out", "out", "--offline", *options)
     return found.exit_code, found.stdout, found.stderr
 
 
@@ -90,11 +88,8 @@ def rows(folder: Path) -> list[dict[str, str]]:
 def in_the_second_run(folder: Path, *options: str) -> subprocess.Popen[str]:
     """Return a process that makes the runs of `LONG`: the first has its row, and the second is at work."""
     process = start(folder, LONG, *options, program=TELLING)
-    deadline = time.monotonic() + 200
-    while not (folder / "at-work").exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: (folder / "at-work").exists() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
     assert len(rows(folder)) == 1
     return process
 
@@ -206,7 +201,7 @@ def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path):
 def test_an_interrupt_keeps_the_partial_run_and_is_resumed(tmp_path, options, sent):
     process = in_the_second_run(tmp_path, *options)
     process.send_signal(sent)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "the same command again goes on from here" in err.splitlines()[-1]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.running import rows, run
+from tests.cli.running import done, rows, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SMOKE = ("grid", "quickstart", "--profile", "smoke", "--offline")
@@ -30,8 +30,7 @@ def test_the_list_has_every_file_with_its_profiles_and_a_sentence():
 
 
 def test_a_name_runs_the_shipped_experiment_in_an_empty_folder(empty_folder):
-    done = run(*SMOKE)
-    assert done.exit_code == 0, done.output
+    done(*SMOKE)
     assert {row["experiment"] for row in rows(empty_folder / "results" / "quickstart")} == {"quickstart"}
 
 
@@ -60,14 +59,13 @@ def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder):
     ],
 )
 def test_what_is_no_experiment_and_no_part_of_one_is_said(words, said):
-    done = run("grid", *words)
-    assert done.exit_code == 2
-    assert said in done.stderr
-    assert done.stderr.startswith("fwsvm: ")
+    ended = done("grid", *words, code=2)
+    assert said in ended.stderr
+    assert ended.stderr.startswith("fwsvm: ")
 
 
 def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder):
-    assert run(*SMOKE, "--out", "whole").exit_code == 0
+    done(*SMOKE, "--out", "whole")
     assert (
         run(*SMOKE, "--out", "part", "--only", "method=sw*,dataset=wdbc", "--only", "method=fw").exit_code
         == 0
@@ -79,4 +77,4 @@ def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder):
     said = [(empty_folder / folder / "experiment.yaml").read_text("utf-8") for folder in ("whole", "part")]
     assert yaml.safe_load(said[0]) == yaml.safe_load(said[1])  # so that both can be merged
     assert "only method=fw" in said[1].splitlines()[0]
-    assert run("merge", "part", "whole", "--out", "both").exit_code == 0
+    done("merge", "part", "whole", "--out", "both")

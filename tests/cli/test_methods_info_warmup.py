@@ -8,21 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from click.testing import CliRunner
 
 from fwsvm import __version__, exit_codes
-from fwsvm.cli import main
 from fwsvm.solvers import METHODS
-
-
-def run(*words: str, code: int = 0, **environment: str):
-    result = CliRunner().invoke(main, words, env=environment)
-    assert result.exit_code == code, result.output
-    return result
+from tests.cli.running import done
 
 
 def test_every_method_is_listed_with_its_paper_under_its_family():
-    told = run("methods").stdout
+    told = done("methods").stdout
     found = yaml.safe_load(told)
     for name, method in METHODS.items():
         assert found[method.family][name] == f"{' '.join(method.summary.split())} [{method.paper}]"
@@ -31,7 +24,7 @@ def test_every_method_is_listed_with_its_paper_under_its_family():
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_a_method_tells_its_parameters_with_their_defaults(name):
-    text = run("methods", name).stdout
+    text = done("methods", name).stdout
     assert "<class" not in text
     method, facts = METHODS[name], yaml.safe_load(text)
     assert facts["tolerance"] == method.tolerance
@@ -42,7 +35,7 @@ def test_a_method_tells_its_parameters_with_their_defaults(name):
 
 
 def test_a_name_misspelt_is_answered_with_the_nearest():
-    result = run("methods", "swp", code=2)
+    result = done("methods", "swp", code=2)
     assert result.stderr == "fwsvm: there is no method 'swp'; did you mean 'swap'?\n"
 
 
@@ -58,7 +51,7 @@ def test_info_is_about_this_process_and_says_what_is_not_installed(tmp_path, mon
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "some.file").write_bytes(b"x" * 1234)
     code = str(tmp_path / "machine code")
-    facts = yaml.safe_load(run("info", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=code).stdout)
+    facts = yaml.safe_load(done("info", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=code).stdout)
     assert (facts["fwsvm"], facts["packages"]["numpy"]) == (__version__, np.__version__)
     assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
     assert facts["folders"]["compiled_code"] == {"path": code, "files": 0, "bytes": 0}
@@ -87,7 +80,7 @@ print(sum(sum(each.cache_hits.values()) for each in ours), sum(sum(each.cache_mi
 @pytest.fixture(scope="module")
 def warmed_up():
     """Compile what fw needs, and return what was said."""
-    return run("warmup", "--method", "fw")
+    return done("warmup", "--method", "fw")
 
 
 def test_a_warm_up_says_what_it_compiles_and_where_that_is(warmed_up):
@@ -103,20 +96,20 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     rng = np.random.default_rng(0)
     rows = [f"{1 if x > 0 else -1} 1:{x:.3f} 3:{z:.3f}" for x, z in rng.normal(size=(30, 2))]
     (tmp_path / "rows").write_text("\n".join(rows) + "\n")
-    done = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), "fw", search, "1"],
         capture_output=True,
         text=True,
         check=True,
     )
-    _, counts = done.stdout.splitlines()
+    _, counts = ended.stdout.splitlines()
     hits, misses = map(int, counts.split())
     assert hits > 0
     assert misses == 0
 
 
 def test_a_method_that_there_is_not_is_refused_before_anything_is_compiled():
-    assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr
+    assert "did you mean 'swap'" in done("warmup", "--method", "swp", code=2).stderr
 
 
 def test_an_interrupt_that_training_takes_for_its_end_ends_a_warm_up(monkeypatch):
@@ -124,4 +117,4 @@ def test_an_interrupt_that_training_takes_for_its_end_ends_a_warm_up(monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr("fwsvm.solvers.stochastic.wolfe.kernel_matrix", interrupted)
-    assert "[1/" not in run("warmup", "--method", "wolfe", code=exit_codes.INTERRUPTED).stderr
+    assert "[1/" not in done("warmup", "--method", "wolfe", code=exit_codes.INTERRUPTED).stderr

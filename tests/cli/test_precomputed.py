@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.running import run
+from tests import svmlight_files
+from tests.cli.running import done, run
 
 
 def write(path: Path, labels: np.ndarray, K: np.ndarray, numbers: np.ndarray) -> Path:
@@ -27,22 +28,18 @@ def files(
     labels = rng.integers(0, K, 150)
     X = rng.normal(size=(150, 2)) + np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5]])[labels]
     values = np.exp(-0.25 * ((X[:, None] - X) ** 2).sum(axis=2))
-    rows = folder / "rows"
-    rows.write_text(
-        "".join(f"{y} 1:{a!r} 2:{b!r}\n" for y, (a, b) in zip(labels[:100], X[:100].tolist(), strict=True))
-    )
+    svmlight_files.write(folder / "rows", X[:100], labels[:100])
     return (
         write(folder / "train", labels[:100], values[:100, :100], np.arange(1, 101)),
         write(folder / "test", labels[100:], values[100:, :100], np.zeros(50, int)),
-        rows,
+        folder / "rows",
     )
 
 
 def trained(file: Path, machine: Path, *more: str) -> dict[str, object]:
     options = ("-C", "3", "--tol", "1e-6", "--model", machine, "--json")
-    done = run("train", file, *options, *more)
-    assert done.exit_code == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    ended = done("train", file, *options, *more)
+    found: dict[str, object] = json.loads(ended.stdout)
     return found
 
 
@@ -52,8 +49,8 @@ def test_libsvm_says_the_same_of_our_model(files, tmp_path):
     y, X = svm.svm_read_problem(str(files[1]))
     theirs = svm.svm_load_model(str(tmp_path / "m"))
     said, _, values = svm.svm_predict(y, X, theirs, "-q")
-    done = run("predict", tmp_path / "m", files[1], "--decision")
-    found = np.loadtxt(done.stdout.splitlines())
+    ended = run("predict", tmp_path / "m", files[1], "--decision")
+    found = np.loadtxt(ended.stdout.splitlines())
     np.testing.assert_allclose(found, np.column_stack([said, values]), rtol=1e-9, atol=1e-12)
     _, _, values = svm.svm_predict(y, X, theirs, "-b 1 -q")
     likely = np.loadtxt(run("predict", tmp_path / "m", files[1], "--probability").stdout.splitlines()[1:])
@@ -67,10 +64,10 @@ def test_we_say_the_same_of_libsvms_model(files, tmp_path):
     svm.svm_save_model(str(tmp_path / "m"), svm.svm_train(problem, svm.svm_parameter("-t 4 -c 3 -q")))
     theirs = svm.svm_load_model(str(tmp_path / "m"))
     said, _, values = svm.svm_predict(*svm.svm_read_problem(str(files[1])), theirs, "-q")
-    done = run("predict", tmp_path / "m", files[1], "--decision")
-    found = np.loadtxt(done.stdout.splitlines())
+    ended = run("predict", tmp_path / "m", files[1], "--decision")
+    found = np.loadtxt(ended.stdout.splitlines())
     np.testing.assert_allclose(found, np.column_stack([said, values]), rtol=1e-9, atol=1e-12)
-    assert "ignored" not in done.stderr
+    assert "ignored" not in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -87,8 +84,8 @@ def test_what_does_not_go_together_is_said(files, tmp_path, words, code, why):
     if "MACHINE" in words:
         trained(files[0], tmp_path / "m", "--kernel", "precomputed")
     places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}
-    done = run(*(places.get(word, word) for word in words))
-    assert (done.exit_code, why in " ".join(done.stderr.split())) == (code, True), done.stderr
+    ended = done(*(places.get(word, word) for word in words), code=code)
+    assert why in " ".join(ended.stderr.split())
 
 
 def test_values_with_rows_that_trained_nothing_are_refused(files, tmp_path):
@@ -97,5 +94,5 @@ def test_values_with_rows_that_trained_nothing_are_refused(files, tmp_path):
         "".join(line[: line.index(" 99:")] + "\n" for line in files[0].read_text().splitlines()[:98])
     )
     trained(few, tmp_path / "m", "--kernel", "precomputed")
-    for done in (run("predict", tmp_path / "m", files[1]), run("train", few, "-t", "4", "--test", files[1])):
-        assert "kernel values with 100 rows, but the model was trained on 98" in done.stderr
+    for ended in (run("predict", tmp_path / "m", files[1]), run("train", few, "-t", "4", "--test", files[1])):
+        assert "kernel values with 100 rows, but the model was trained on 98" in ended.stderr

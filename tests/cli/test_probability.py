@@ -10,12 +10,12 @@ from fwsvm.data.labels import encode
 from fwsvm.experiments.probability import with_probabilities
 from fwsvm.experiments.run import LocalRows, alone, run_one
 from fwsvm.solvers import Settings
-from tests.cli.running import run
+from tests import svmlight_files
+from tests.cli.running import done
 
 
 def write(path: Path, labels: np.ndarray, rows: np.ndarray) -> Path:
-    lines = [f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(labels, rows.tolist(), strict=True)]
-    path.write_text("".join(lines))
+    svmlight_files.write(path, rows, labels)
     return path
 
 
@@ -41,16 +41,14 @@ def files(
 def machine(files: tuple[Path, Path, np.ndarray]) -> Path:
     path = files[0].with_name("machine")
     options = ("--gamma", "0.25", "--method", "newton", "--probability", "--model", str(path))
-    done = run("train", str(files[0]), *options)
-    assert done.exit_code == 0, done.stderr
+    done("train", str(files[0]), *options)
     return path
 
 
 def predicted(machine: Path, data: Path) -> tuple[list[str], list[str], np.ndarray]:
     """Return classes, labels and probabilities as they are written."""
-    done = run("predict", str(machine), str(data), "--probability")
-    assert done.exit_code == 0, done.stderr
-    head, *lines = [line.split() for line in done.stdout.splitlines()]
+    ended = done("predict", str(machine), str(data), "--probability")
+    head, *lines = [line.split() for line in ended.stdout.splitlines()]
     assert head[0] == "labels"
     return head[1:], [words[0] for words in lines], np.array([words[1:] for words in lines], dtype=float)
 
@@ -90,17 +88,16 @@ def test_we_say_the_same_of_libsvms_model(files, tmp_path):
 
 def test_what_has_no_probabilities_is_refused_before_training(tmp_path):
     made = str(tmp_path / "made")
-    done = run("train", "wdbc", "--method", "avsf", "--probability", "--model", made)
-    assert (done.exit_code, "--probability is for kernel methods" in done.stderr) == (2, True)
+    ended = done("train", "wdbc", "--method", "avsf", "--probability", "--model", made, code=2)
+    assert "--probability is for kernel methods" in ended.stderr
     few = write(tmp_path / "few.svm", np.array([1, 1, 2]), np.arange(6.0).reshape(3, 2))
-    done = run("train", str(few), "--probability", "--model", made)
-    assert (done.exit_code, "class 2 has too few rows" in done.stderr) == (3, True)
-    assert "status" not in done.stdout
+    ended = done("train", str(few), "--probability", "--model", made, code=3)
+    assert "class 2 has too few rows" in ended.stderr
+    assert "status" not in ended.stdout
     least = write(tmp_path / "least.svm", np.array([1, 1, 1, 2, 2]), np.arange(10.0).reshape(5, 2))
-    assert run("train", str(least), "--probability", "--model", made).exit_code == 0
-    done = run("train", str(least), "--probability")
-    assert (done.exit_code, "give --model FILE as well" in done.stderr) == (2, True)
-    assert run("predict", "m", "d", "--probability", "--decision").exit_code == 2
+    done("train", str(least), "--probability", "--model", made)
+    assert "give --model FILE as well" in done("train", str(least), "--probability", code=2).stderr
+    done("predict", "m", "d", "--probability", "--decision", code=2)
 
 
 def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machine(files):

@@ -13,7 +13,7 @@ import fwsvm
 from fwsvm.data import load
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.settings import Settings, options
-from tests import naive
+from tests import naive, svmlight_files
 from tests.cli.running import done
 
 MEASURED = ("objective", "gap", "support_vectors", "iterations", "steps", "kernel_evaluations")
@@ -56,8 +56,7 @@ def overlapping(m: int) -> tuple[np.ndarray, np.ndarray]:
 
 def written(path: Path, m: int) -> Path:
     """Write the rows to a file."""
-    rows = zip(*(each.tolist() for each in overlapping(m)), strict=True)
-    path.write_text("".join(f"{label} 1:{a} 2:{b} 3:{c}\n" for (a, b, c), label in rows))
+    svmlight_files.write(path, *overlapping(m))
     return path
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
 from fwsvm.experiments import run as runs
 from fwsvm.problems import model_files
+from tests.cli.running import done
 
 PUBLISHED = str(Path(__file__).parents[2] / "results" / "reference" / "web")  # a folder of results
 
@@ -25,11 +24,8 @@ def rows(tmp_path, monkeypatch):
     return tmp_path / "rows"
 
 
-def refused(*words, code=2):
-    result = CliRunner().invoke(main, list(words))
-    assert result.exit_code == code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.stderr
+def refused(*words):
+    return done(*words, code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -75,8 +71,7 @@ def test_weights_of_several_classes_are_several_options(rows):
 
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
-    result = CliRunner().invoke(main, ["train", "--method", "swap-2o", "--time-limit", "1e-6", "rows"])
-    assert result.exit_code == 0
+    result = done("train", "--method", "swap-2o", "--time-limit", "1e-6", "rows")
     assert "subproblems were not reached" in result.stderr
     assert re.search(r"objective .* \(sum of \d+ of 435 subproblems\)", result.stdout)
 
@@ -129,13 +124,12 @@ def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine
     words = ["train", "-m", "swap", "--json", "--trace", str(trace), "synthetic:gaussians?rows=60&test=0"]
     for more in ([], ["--model", str(lost)]):
         lost.parent.mkdir()
-        done = CliRunner().invoke(main, [*words, *more])
-        assert done.exit_code == 4
-        assert json.loads(done.stdout)["certified"]
-        assert f"fwsvm: {trace} cannot be written: No such file or directory\n" in done.stderr
+        ended = done(*words, *more, code=4)
+        assert json.loads(ended.stdout)["certified"]
+        assert f"fwsvm: {trace} cannot be written: No such file or directory\n" in ended.stderr
     (kept,) = tmp_path.glob("*/m")
     said = f"fwsvm: {lost} cannot be written: No such file or directory; the model is in {kept} instead\n"
-    assert said in done.stderr
+    assert said in ended.stderr
     assert model_files.read(kept).support.shape[0] > 0
 
 
@@ -143,8 +137,7 @@ def test_a_trace_of_more_than_two_classes_is_said_to_have_no_points(rows):
     words = ["train", "-m", "swap", "--trace", "t.csv", "rows"]
     for content, said in ((rows.read_text(), False), (rows.read_text() + "2 1:5 2:5\n2 1:4 2:5\n", True)):
         rows.write_text(content)
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == 0, done.output
-        assert ("t.csv has no points: a trace is of one problem" in done.stderr) is said
+        found = done(*words)
+        assert ("t.csv has no points: a trace is of one problem" in found.stderr) is said
         assert (len(rows.with_name("t.csv").read_text().splitlines()) == 1) is said
-    assert "(two classes)" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())
+    assert "(two classes)" in " ".join(done("train", "--help").stdout.split())

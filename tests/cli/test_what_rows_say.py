@@ -1,18 +1,17 @@
 """Rows and tables say what was run on what: sources, statuses, what was shared, and whose seconds mean little."""
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from fwsvm import data
-from fwsvm.cli import main
 from fwsvm.data import lockfile
 from fwsvm.settings import with_options
-from tests.cli.running import done
+from tests import svmlight_files
+from tests.cli.running import done, rows, run
 from tests.cli.test_data_command import TEST, TRAIN, write_lock
 from tests.data.conftest import cache, site
 from tests.data.site import Site
@@ -20,26 +19,18 @@ from tests.data.site import Site
 GRID = "name: trial\ndatasets: [{}]\nmethods: [swap]\ntolerance: 1e-2\n"
 
 
-def run(*words: str | Path) -> Result:
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
-    return done
-
-
 def grid(folder: Path, text: str, *options: str | Path) -> tuple[Result, list[dict[str, str]]]:
     (folder / "trial.yaml").write_text(text)
     done = run("grid", folder / "trial.yaml", "--out", folder / "out", "--offline", *options)
-    runs = folder / "out" / "runs.csv"
-    return done, list(csv.DictReader(runs.read_text().splitlines())) if runs.exists() else []
+    return done, rows(folder / "out")
 
 
 def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path):
     (tmp_path / "far.svm").write_text("".join(f"{1 - 2 * (i % 2)} 1:{i + 1}e30\n" for i in range(6)))
-    done, rows = grid(tmp_path, GRID.format(tmp_path / "far.svm"))
-    assert done.exit_code == 4
-    assert [each["status"] for each in rows] == ["error"]
-    assert "row 1 has the squared norm 1e+60" in rows[0]["message"]
-    assert "scale the data first" in rows[0]["message"]
+    done, (row,) = grid(tmp_path, GRID.format(tmp_path / "far.svm"))
+    assert (done.exit_code, row["status"]) == (4, "error")
+    assert "row 1 has the squared norm 1e+60" in row["message"]
+    assert "scale the data first" in row["message"]
 
 
 def test_a_run_that_an_error_ends_has_its_object(tmp_path):
@@ -53,11 +44,7 @@ def test_a_run_that_an_error_ends_has_its_object(tmp_path):
 def test_the_meb_rule_says_what_its_tolerance_is_a_part_of(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.where(np.arange(20) % 2, 1, -1)
-    lines = [
-        f"{label} " + " ".join(f"{k + 1}:{v!r}" for k, v in enumerate(x))
-        for label, x in zip(y, X.tolist(), strict=True)
-    ]
-    (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
+    svmlight_files.write(tmp_path / "rows.svm", X, y)
     settings = (
         "-m",
         "fw",
@@ -85,8 +72,8 @@ def test_all_runs_that_are_trained_together_are_shared(tmp_path):
     lines = [f"{i % 3} 1:{i % 7} 2:{(i * 5) % 11}\n" for i in range(60)]
     (tmp_path / "three.svm").write_text("".join(lines))
     text = GRID.format(tmp_path / "three.svm").replace("swap", "auto")
-    _, rows = grid(tmp_path, text + "select: {folds: 2, C: [1, 2, 4]}\n")
-    chosen = [each for each in rows if each["role"] == "select"]
+    _, made = grid(tmp_path, text + "select: {folds: 2, C: [1, 2, 4]}\n")
+    chosen = [each for each in made if each["role"] == "select"]
     assert len(chosen) == 6
     assert {each["shared"] for each in chosen} == {"true"}
 
@@ -118,11 +105,7 @@ def noise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(400) < 0.35, 1, -1)
-    (tmp_path / "noisy").write_text(
-        "".join(
-            f"{y} 1:{x:.4f} 2:{z:.4f}\n" for y, x, z in zip(labels, *rng.normal(size=(2, 400)), strict=True)
-        )
-    )
+    svmlight_files.write(tmp_path / "noisy", np.round(rng.normal(size=(2, 400)).T, 4), labels)
     return tmp_path
 
 

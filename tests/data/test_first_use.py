@@ -143,7 +143,7 @@ assert found.exit_code == 0, found.output
 def test_processes_at_once_fetch_and_record_once(lock: Path, site: Site, cache: Path) -> None:
     command = [sys.executable, "-c", FETCH, str(lock)]
     workers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-    answers = [worker.communicate(timeout=300) for worker in workers]
+    answers = [worker.communicate(timeout=600) for worker in workers]
     assert [worker.returncode for worker in workers] == [0] * 4, answers
     assert site.requests == ["/tiny"]
     assert lockfile.read().entries["tiny"].sources[0].train[0].sha256 == DIGEST

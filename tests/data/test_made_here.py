@@ -6,17 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fwsvm import data
 from fwsvm.analysis import published
-from fwsvm.cli import main
 from fwsvm.data import catalogue, fetching, lockfile
 from fwsvm.data.lockfile import Derivation
 from fwsvm.errors import DataError
+from tests.cli.running import run
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
 LOCK = lockfile.read()
@@ -102,4 +101,4 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused(cache: Path
     ],
 )
 def test_commands_say_that_they_are_made(words: tuple[str, ...], said: str, cache: Path) -> None:
-    assert said in " ".join(CliRunner().invoke(main, [*words]).output.split())
+    assert said in " ".join(run(*words).output.split())

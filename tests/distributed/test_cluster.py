@@ -7,15 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
-from fwsvm.cli import main
 from fwsvm.data import partitions
 from fwsvm.distributed import cluster as connection
 from fwsvm.distributed.table import ClusterSource
 from fwsvm.errors import UsageError
 from tests import svmlight_files
+from tests.cli.running import done, run
 from tests.clusters import started
 
 pytest.importorskip("distributed")
@@ -44,14 +43,8 @@ def small(monkeypatch):
     monkeypatch.setattr(partitions, "LEAST", 1 << 16)
 
 
-def run(*words):
-    return CliRunner().invoke(main, [str(word) for word in words], prog_name="fwsvm")
-
-
 def row(*words):
-    done = run("train", "--json", "-C", "10", *words)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    return json.loads(done("train", "--json", "-C", "10", *words).stdout)
 
 
 def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(

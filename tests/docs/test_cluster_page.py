@@ -5,12 +5,11 @@ import shlex
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
+from tests.cli.running import done
+from tests.clusters import wait_for_workers, wait_until
 from tests.docs.pages import DOCS, ROOT, blocks
 
 pytestmark = pytest.mark.slow
@@ -35,21 +34,9 @@ def command(line):
     return [sys.executable, "-m", *PROGRAMS[name], *shlex.split(line.removeprefix(name))]
 
 
-def wait_for(port):
-    deadline = time.monotonic() + 60
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def wait_for_workers(address):
-    from distributed import Client
-
-    with Client(address, timeout=30, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
+def answers(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask's own
@@ -69,15 +56,17 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
             if line.startswith("dask"):
                 quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
                 running.append(subprocess.Popen(command(line), cwd=tmp_path, env=environment, **quiet))
-                wait_for(port) if "scheduler" in line else wait_for_workers(f"tcp://127.0.0.1:{port}")
+                if "scheduler" in line:
+                    wait_until(lambda: answers(port))
+                else:
+                    wait_for_workers(f"tcp://127.0.0.1:{port}", 2)
                 continue
-            done = CliRunner().invoke(main, shlex.split(line)[1:], prog_name="fwsvm")
-            assert done.exit_code == 0, f"{line}: {done.output}"
-            output[line.split()[1]] = done.output
+            _, name, *words = shlex.split(line)
+            output[name] = done(name, *words).output
     finally:
         for process in reversed(running):
             process.terminate()
-            process.wait(30)
+            process.wait(600)
     assert "chunking (distributed)" in output["train"]
     assert "certified: recomputed from scratch" in output["train"]
     assert len((tmp_path / "labels.txt").read_text().split()) == 2000

@@ -1,6 +1,5 @@
 """The recipe for SLURM: the job script that it submits, and a whole run where sbatch runs the script at once."""
 
-import csv
 import os
 import shlex
 import shutil
@@ -9,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
+from tests.cli.running import done, rows
 
 pytestmark = pytest.mark.slow
 
@@ -78,17 +76,14 @@ def test_a_run_comes_to_the_rows_that_a_run_here_comes_to(
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     (tmp_path / "tiny.yaml").write_text(EXPERIMENT)
-    done = started(tmp_path, "--jobs", "1", "--memory", "1GB", "--", "tiny.yaml", "--out", "there")
+    ended = started(tmp_path, "--jobs", "1", "--memory", "1GB", "--", "tiny.yaml", "--out", "there")
     logs = "\n".join(log.read_text() for log in tmp_path.glob("*.log"))
-    assert done.returncode == 0, f"{done.stderr}\n{logs}"
+    assert ended.returncode == 0, f"{ended.stderr}\n{logs}"
     monkeypatch.chdir(tmp_path)
-    here = CliRunner().invoke(main, ["grid", "tiny.yaml", "--out", "here"])
-    assert here.exit_code == 0, here.stderr
-    rows = {}
-    for folder in ("there", "here"):
-        with (tmp_path / folder / "runs.csv").open(encoding="utf-8") as stream:
-            rows[folder] = {
-                row["run_id"]: (row["status"], row["objective"]) for row in csv.DictReader(stream)
-            }
-    assert rows["there"] == rows["here"]
-    assert len(rows["here"]) == 4
+    done("grid", "tiny.yaml", "--out", "here")
+    there, here = (
+        {row["run_id"]: (row["status"], row["objective"]) for row in rows(tmp_path / folder)}
+        for folder in ("there", "here")
+    )
+    assert there == here
+    assert len(here) == 4

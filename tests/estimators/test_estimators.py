@@ -222,9 +222,13 @@ def test_ctrl_c_ends_a_search_and_not_one_fit_only(request):
     # dask-jobqueue, which another test imports, takes SIGINT for itself
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+
+    def pressed():
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         FrankWolfeSVC(method="fw", tol=1e-12).fit(X, Y3)  # fw would take hours
+
+    with pytest.raises(KeyboardInterrupt):
+        pressed()
 
 
 @pytest.mark.parametrize(

@@ -86,17 +86,19 @@ def test_a_search_is_planned_once_for_all_methods_in_chains_of_ascending_penalty
 
 
 @pytest.mark.parametrize(
-    ("folds", "sigma2", "C", "chains"),
+    ("folds", "width", "C", "chains"),
     [
-        (3, "2", "[4, 1, 2]", [[1, 2, 4], [1, 2, 4], [1], [2, 4]]),
-        (5, "[2, 8]", "[1, 2]", [[1, 2]] * 10),
-        (3, "2", "[1, 2]", [[1, 2]] * 3),  # most of a chain's time would go into the cut
+        (3, "sigma2: 2", "[4, 1, 2]", [[1, 2, 4], [1, 2, 4], [1], [2, 4]]),
+        (3, "sigma2: 2", "[4, 1, 8, 2]", [[1, 2, 4, 8], [1, 2, 4, 8], [1, 2], [4, 8]]),
+        (5, "sigma2: [2, 8]", "[1, 2]", [[1, 2]] * 10),
+        (2, "gamma: [8, 2]", "[1, 2]", [[1, 2]] * 4),
+        (3, "sigma2: 2", "[1, 2]", [[1, 2]] * 3),  # most of a chain's time would go into the cut
     ],
 )
 def test_an_odd_search_is_evened_so_that_two_workers_end_together(
-    tmp_path: Path, folds: int, sigma2: str, C: str, chains: list[list[float]]
+    tmp_path: Path, folds: int, width: str, C: str, chains: list[list[float]]
 ) -> None:
-    found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, sigma2: {sigma2}}}")
+    found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, {width}}}")
     assert [[cell.settings.C for cell in chain] for chain in searched(found)] == chains
 
 

@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
 from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.run import Record, run_cells
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
-from tests.cli.running import differing
+from tests.cli.running import differing, run
 from tests.experiments import cells
 
 TEXT = """\
@@ -36,9 +34,7 @@ def grid(folder: Path, *options: str) -> tuple[int, str, str]:
     """Run the experiment in a folder and return exit code, stdout and stderr."""
     (folder / "resumed.yaml").write_text(TEXT)
     with contextlib.chdir(folder):
-        command = ["grid", "resumed.yaml", "--offline", "--threads", "1", "--out", "out", *options]
-        found = CliRunner().invoke(main, command)
-    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+        found = run("grid", "resumed.yaml", "--offline", "--threads", "1", "--out", "out", *options)
     return found.exit_code, found.stdout, found.stderr
 
 

@@ -103,7 +103,7 @@ def test_a_finished_row_is_not_replaced_by_an_unfinished_one(tmp_path: Path) -> 
 def _hold(folder: str, ready: object, release: object) -> None:
     with open_results(Path(folder)):
         ready.set()
-        release.wait(30)
+        release.wait(600)
 
 
 def test_two_writers_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_two_writers_do_not_share_a_folder(tmp_path: Path) -> None:
     other = context.Process(target=_hold, args=(str(tmp_path), ready, release))
     other.start()
     try:
-        assert ready.wait(60)
+        assert ready.wait(600)
         with pytest.raises(ResultsError, match="another fwsvm writes here"), open_results(tmp_path):
             pass
     finally:

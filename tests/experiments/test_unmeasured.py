@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from fwsvm.cli import main
 from fwsvm.errors import UsageError
 from fwsvm.experiments import run
 from fwsvm.experiments.experiment import Resources, ValidationRule
@@ -16,6 +14,7 @@ from fwsvm.experiments.plan import SELECT
 from fwsvm.experiments.run import run_cells
 from fwsvm.problems import machines, model_files
 from fwsvm.solvers import Settings, Status
+from tests.cli.running import run as command
 from tests.experiments import cells
 
 NO_ROOM = "predicting rows would take 9 MiB of memory; predict fewer rows at a time"
@@ -34,10 +33,6 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machines.KernelModel, "decision", raising(UsageError(NO_ROOM)))
 
 
-def fwsvm(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 @pytest.mark.parametrize(
     ("error", "why"),
     [(UsageError(NO_ROOM), NO_ROOM), (MemoryError(), "memory ran out; ")],
@@ -48,7 +43,7 @@ def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
 ) -> None:
     monkeypatch.setattr(machines.KernelModel, "decision", raising(error))
     words = ("train", "-m", "swap", "--json", "--model", tmp_path / "m")
-    done = fwsvm(*words, "synthetic:gaussians?rows=60&test=20")
+    done = command(*words, "synthetic:gaussians?rows=60&test=20")
     assert done.exit_code == 0, done.output
     row = json.loads(done.stdout)
     assert (row["status"], row["certified"]) == ("converged", True)
@@ -81,7 +76,7 @@ def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
 def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     failing_at(monkeypatch, 4)  # the held out rows of the second fold: training rows are first
     words = ("cv", "wdbc", "-m", "swap", "--folds", "3", "--tol", "0.1")
-    done = fwsvm(*words, "--json")
+    done = command(*words, "--json")
     assert done.exit_code == 4, done.stderr
     assert "1 of 3 folds were not judged" in " ".join(done.stderr.split())
     said = json.loads(done.stdout)

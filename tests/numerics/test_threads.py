@@ -48,12 +48,12 @@ def test_two_at_a_time_leave_it_as_it_was():
     def other() -> None:
         with blas_on(1):
             inside.set()
-            leave.wait(60)
+            leave.wait(600)
 
     thread = threading.Thread(target=other)
     with blas_on(1):
         thread.start()
-        assert inside.wait(60)
+        assert inside.wait(600)
     leave.set()
     thread.join()  # what it left is looked at by the fixture
 

@@ -1,19 +1,17 @@
 """Results folders committed by earlier versions: every one is read, merged and continued for good."""
 
-import csv
 import shutil
 from base64 import b64encode
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from fwsvm.analysis import figures
 from fwsvm.analysis.figures import Drawing
-from fwsvm.cli import main
 from fwsvm.experiments.store import open_results
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.schemas import updated
+from tests.cli.running import rows, run
 
 pytestmark = pytest.mark.slow
 
@@ -42,14 +40,8 @@ ONE_SETTING = {
 
 def fwsvm(*words: object) -> tuple[int, str]:
     """Run a command line in this process; return its exit code and all it said."""
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    done = run(*words)
     return done.exit_code, done.output
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "runs.csv").open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda path: path.relative_to(ROOT / "results" / "reference").as_posix())

@@ -1,12 +1,9 @@
 """Runs along C in a grid, which share kernel values, starts and certificates: each is as good as a run alone."""
 
-import csv
-
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from fwsvm.cli import main
+from tests.cli.running import done, rows
 
 GROUPS = {
     "rbf": ["swap-2o", "newton", "mfw", "chunking", "decomposition", "auto"],
@@ -28,14 +25,10 @@ def selection(method, kernel, data, folder):
         "tolerance": 1e-4,
     }
     (folder / "path.yaml").write_text(yaml.safe_dump(config))
-    done = CliRunner().invoke(
-        main, ["grid", str(folder / "path.yaml"), "--offline", "--out", str(folder / method)]
-    )
-    assert done.exit_code == 0, done.output
-    with (folder / method / "runs.csv").open(newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["role"] == "select"]
-    assert {(row["status"], row["certified"]) for row in rows} == {("converged", "true")}
-    return {float(row["C"]): (float(row["objective"]), float(row["gap"])) for row in rows}
+    done("grid", folder / "path.yaml", "--offline", "--out", folder / method)
+    found = [row for row in rows(folder / method) if row["role"] == "select"]
+    assert {(row["status"], row["certified"]) for row in found} == {("converged", "true")}
+    return {float(row["C"]): (float(row["objective"]), float(row["gap"])) for row in found}
 
 
 @pytest.mark.parametrize("kernel", GROUPS)

@@ -10,7 +10,7 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.problems.hinge import certificate
+from fwsvm.problems.hinge import FIXED_SAMPLE, certificate, estimate
 from fwsvm.solvers import Settings, Status, fit
 from tests import naive
 from tests.solvers.problems import train
@@ -217,3 +217,19 @@ def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam)
     assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12, abs=0.0)
     b = min(1.0, 0.25 / lam)  # of all 0 <= b <= 1 / (lambda m) the best
     assert found.dual == pytest.approx(lam * (b - 0.5 * b**2))
+
+
+@pytest.mark.parametrize(("alpha", "u"), [((7.0, -2.0), (0.0, 0.0)), ((0.0, 0.0), (1.0, 0.0))])
+def test_a_dual_value_is_that_of_the_best_point_of_the_box_that_is_given(alpha, u):
+    """Of b >= 0 the best is (1, 0), worth lambda / 2; of all b it would be (7, -2), worth five times as much."""
+    X, lam = np.array([[1.0, 0.0], [3.0, 1.0]]), 1 / 14
+    found = certificate(Linear(), X, np.ones(2), lam, np.arange(2), np.array(alpha), np.array(u), 1)
+    assert found.dual == pytest.approx(lam / 2)
+
+
+def test_an_estimate_and_its_error_are_those_of_a_sample_without_replacement():
+    m = 2 * FIXED_SAMPLE
+    w = np.random.default_rng(0).choice([-1.0, 1.0], m)
+    found, error = estimate(Linear(), np.ones((m, 1)), w, 0.5, np.arange(1), np.ones(1), 1.0, 1)
+    assert error == pytest.approx(np.sqrt(1 / FIXED_SAMPLE - 1 / m), rel=1e-2)  # a loss is 0 or 2
+    assert abs(found - 0.25 - (1.0 - w).mean()) < 4 * error
