@@ -16,7 +16,7 @@ from fwsvm.errors import DataError
 from fwsvm.kernels.kernel import family_of
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.source import Diagonal, RowSource
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.values import weighted_sums
 from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges

@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.tables import Table, fill, is_dense, table
+from fwsvm.kernels.values import Table, fill, is_dense, table
 
 EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
 FEWEST = 16  # columns that are cached even where the budget holds fewer

@@ -14,7 +14,6 @@ from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import (
-    broadcast_as,
     lanes_of,
     load_as,
     maximum,
@@ -87,7 +86,7 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
             own = load_as(zero, tiles.own, tile * HEIGHT + part)
             for k in range(GROUP):
                 to = lines[minimum(c + k, last)] * width + shift + part
-                store(out, to, value(kernel, sums[k], own, broadcast_as(zero, own_left[c + k])))
+                store(out, to, value(kernel, sums[k], own, zero + own_left[c + k]))
 
 
 @njit(each_step=True, forceinline=True)
@@ -95,10 +94,10 @@ def _add_feature(kernel, sums, x, left, z):
     """Return the sums of a group of four left-hand rows with the rows of a tile after the feature x of these."""
     a, b, c, d = sums
     return (
-        pair(kernel, a, x, broadcast_as(x, left[z])),
-        pair(kernel, b, x, broadcast_as(x, left[z + np.uint64(1)])),
-        pair(kernel, c, x, broadcast_as(x, left[z + np.uint64(2)])),
-        pair(kernel, d, x, broadcast_as(x, left[z + np.uint64(3)])),
+        pair(kernel, a, x, left[z]),
+        pair(kernel, b, x, left[z + np.uint64(1)]),
+        pair(kernel, c, x, left[z + np.uint64(2)]),
+        pair(kernel, d, x, left[z + np.uint64(3)]),
     )
 
 

@@ -200,17 +200,12 @@ def _own_terms(kernel, values, starts, own, values_of_own):
 
 
 def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
-    """Return own(x) of every row, shape (m,), summed in float64 and rounded to the rows' precision."""
+    """Return own(x) of every row, shape (m,), in the rows' precision."""
     return own_terms_and_values(kernel, rows)[0]
 
 
-def self_values(kernel: Any, rows: Rows) -> np.ndarray:
-    """Return k(x, x) of every row, float64 of shape (m,)."""
-    return own_terms_and_values(kernel, rows)[1]
-
-
 def own_terms_and_values(kernel: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return `own_terms` and `self_values` of every row, both of shape (m,)."""
+    """Return own(x) of every row, summed in float64 and rounded to the rows' precision, and k(x, x) in float64."""
     own, values = np.empty((2, rows.height))
     _own_terms(kernel, rows.values.astype(np.float64, copy=False), rows.starts, own, values)
     return own.astype(rows.values.dtype, copy=False), values

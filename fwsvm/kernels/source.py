@@ -9,8 +9,7 @@ from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.kernels.distances import TOLERATED_SPARSE, cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
-from fwsvm.kernels.sums import most_stored, rounding_of_sums, weighted_sums
-from fwsvm.kernels.tables import is_dense
+from fwsvm.kernels.values import is_dense, most_stored, rounding_of_sums, weighted_sums
 
 
 class Diagonal(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast_as, lanes_of, load_as, store, store_transposed, zeros
+from fwsvm.numerics.simd import lanes_of, load_as, store, store_transposed, zeros
 
 WIDE, NARROW = 64, 8  # rows of a block
 REGISTERS = 16  # that may hold the sums of a row with a block
@@ -47,8 +47,8 @@ def _write_row(kernel, zero, block, rows, t, own_t, tile, at):
     for p in range(rows.starts[t], rows.starts[t + 1]):
         line = np.int64(line_of[rows.columns[p]])
         if line > 0 or width == NARROW:  # line 0 adds nothing: for few rows cheaper than a branch
-            sums = pair(kernel, sums, broadcast_as(zero, rows.values[p]), load_as(zero, table, line * width))
-    store(tile, at, value(kernel, sums, broadcast_as(zero, own_t), load_as(zero, own_block, 0)))
+            sums = pair(kernel, sums, rows.values[p], load_as(zero, table, line * width))
+    store(tile, at, value(kernel, sums, zero + own_t, load_as(zero, own_block, 0)))
 
 
 @njit(inner=True)

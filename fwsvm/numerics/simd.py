@@ -119,20 +119,14 @@ def _copies(context, builder, number, kind: SimdType, value):
     return builder.shuffle_vector(first, undefined, every)
 
 
-def _broadcast(context, builder, signature, arguments):
-    return context.cast(builder, arguments[-1], signature.args[-1], signature.return_type)
-
-
 @intrinsic
 def broadcast(typingctx, number):
     """Return a vector of eight copies of one number."""
-    return SimdType(number)(number), _broadcast
 
+    def emit(context, builder, signature, arguments):
+        return context.cast(builder, arguments[0], number, signature.return_type)
 
-@intrinsic
-def broadcast_as(typingctx, like, number):
-    """Return as many copies of one number as ``like`` has lanes."""
-    return SimdType(number, like.lanes)(like, number), _broadcast
+    return SimdType(number)(number), emit
 
 
 @intrinsic(prefer_literal=True)

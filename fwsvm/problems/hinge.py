@@ -20,7 +20,7 @@ from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.values import weighted_sums
 
 #: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
 EXACT_ROWS = 20_000

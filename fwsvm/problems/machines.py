@@ -14,7 +14,7 @@ from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.values import weighted_sums
 from fwsvm.problems import precomputed
 
 DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB

@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels import sums, tables
+from fwsvm.kernels import values
 from fwsvm.kernels.column_cache import column_cache, compute, pieces
-from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
+from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, own_terms_and_values, pair, value
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.sums import sums_of_tables, weighted_sums
-from fwsvm.kernels.tables import table
+from fwsvm.kernels.values import sums_of_tables, table, weighted_sums
 from tests import naive
 
 PARAMETERS = naive.PARAMETERS | {"poly": {"gamma": 0.5, "coef0": 1.5, "degree": 3}}
@@ -63,7 +62,7 @@ def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_a_kernel_matrix_is_symmetric_and_that_of_the_definition(form, dtype):
     X = data(150, 40, filled=0.9 if form is np.asarray else 0.1)
-    K = tables.kernel_matrix(made("rbf"), as_rows(form(X), dtype), threads=2)
+    K = values.kernel_matrix(made("rbf"), as_rows(form(X), dtype), threads=2)
     np.testing.assert_allclose(K, naive.gram("rbf", X, X, **PARAMETERS["rbf"]), rtol=1e-5)
     np.testing.assert_array_equal(K, K.T)
 
@@ -72,10 +71,10 @@ def test_a_kernel_matrix_is_symmetric_and_that_of_the_definition(form, dtype):
 @pytest.mark.parametrize("m", [1, 16, 83, 150])
 def test_columns_are_those_of_the_definition_however_they_are_computed(name, dtype, m, monkeypatch):
     """Dense or sparse, in tiles or by stored numbers, on one thread or three: with the same bits."""
-    monkeypatch.setattr(tables, "PRODUCTS_PER_THREAD", 0)
+    monkeypatch.setattr(values, "PRODUCTS_PER_THREAD", 0)
     X, found = data(m), []
     for density, form, threads in ((0.0, np.asarray, 1), (0.0, sparse.csr_array, 3), (2.0, np.asarray, 3)):
-        monkeypatch.setattr(tables, "DENSE", density)
+        monkeypatch.setattr(values, "DENSE", density)
         found.append(all_columns(name, form(X), dtype, threads))
     truth = naive.gram(name, X, X, **PARAMETERS[name])
     np.testing.assert_allclose(
@@ -98,7 +97,7 @@ def test_columns_at_hand_are_the_same_in_any_room(room):
 @every_kernel
 def test_own_values_are_the_diagonal(name):
     X = data(20)
-    found = self_values(made(name), as_rows(X, np.float32))
+    found = own_terms_and_values(made(name), as_rows(X, np.float32))[1]
     rounded = X.astype(np.float32).astype(float)
     truth = np.diag(naive.gram(name, rounded, rounded, **PARAMETERS[name]))
     np.testing.assert_allclose(found, truth, rtol=1e-13, atol=1e-13)
@@ -108,7 +107,7 @@ def test_own_values_are_the_diagonal(name):
 @both_precisions
 def test_a_row_is_worth_exactly_one_with_itself_and_nothing_far_away(name, dtype):
     X = np.concatenate([1e3 * data(50), np.full((1, 9), 1e10), np.full((1, 9), -1e10)])
-    np.testing.assert_array_equal(self_values(made(name), as_rows(X)), 1.0)
+    np.testing.assert_array_equal(own_terms_and_values(made(name), as_rows(X))[1], 1.0)
     for form in (np.asarray, sparse.csr_array):
         found = all_columns(name, form(X), dtype)
         assert (np.diag(found) == 1.0).all()
@@ -144,14 +143,14 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
         found[0], K.T @ weights, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
     )
     np.testing.assert_array_equal(found[0], found[1])
-    monkeypatch.setattr(sums, "ROUND", 1)
+    monkeypatch.setattr(values, "ROUND", 1)
     np.testing.assert_array_equal(found[0], weighted_sums(made(name), sources, which, weights, rows, 2))
 
 
 @in_both_precisions
 def test_many_sums_at_once_are_matrix_products(name, dtype):
     X, Z, rng = data(150, filled=0.6), data(1030, seed=2, filled=0.6), np.random.default_rng(1)
-    which, weights = rng.integers(0, 150, 1100), rng.normal(size=(1100, sums.MANY_OUTPUTS))
+    which, weights = rng.integers(0, 150, 1100), rng.normal(size=(1100, values.MANY_OUTPUTS))
     found = weighted_sums(made(name), as_rows(X, dtype), which, weights, as_rows(Z, dtype), 2)
     K = naive.gram(name, X[which], Z, **PARAMETERS[name])
     np.testing.assert_allclose(

@@ -12,7 +12,7 @@ from scipy import sparse
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
-from fwsvm.kernels.sums import VALUE_ROUNDING
+from fwsvm.kernels.values import VALUE_ROUNDING
 from fwsvm.problems.simplex_qp import gradients, write_certificate
 from tests import naive
 

@@ -44,7 +44,7 @@ class PairRows(NamedTuple):
     values : ndarray of float64, shape (places, places), or (places, places of the widest class)
         Kernel values of rows with all rows, or of dense rows with their own class.
     known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
-    value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.product_rounding`)
+    value_rounding : float, what kernel values are off by (`fwsvm.kernels.values.product_rounding`)
     constant, slope : float
         The largest gap at which a pair has converged is constant + slope R.
     """

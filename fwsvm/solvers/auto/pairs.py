@@ -11,8 +11,7 @@ from fwsvm.kernels.dense_tiles import HEIGHT
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.sums import product_rounding
-from fwsvm.kernels.tables import is_dense, kernel_matrix, table
+from fwsvm.kernels.values import is_dense, kernel_matrix, product_rounding, table
 from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, fill_address, solve_pairs
 from fwsvm.solvers.certify import Certified, proven

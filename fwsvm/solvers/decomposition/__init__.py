@@ -26,8 +26,7 @@ import numpy as np
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import in_precision, some_rows
 from fwsvm.kernels.source import row_source
-from fwsvm.kernels.sums import weighted_sums
-from fwsvm.kernels.tables import kernel_matrix
+from fwsvm.kernels.values import kernel_matrix, weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.problems.binary import Binary

@@ -9,7 +9,7 @@ import numpy as np
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sparse_tiles import TILE, fill_sparse
-from fwsvm.kernels.tables import kernel_matrix
+from fwsvm.kernels.values import kernel_matrix
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.random import below
 from fwsvm.numerics.threads import in_shares

@@ -11,8 +11,7 @@ import numpy as np
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows, some_rows
-from fwsvm.kernels.sums import sums_of_tables
-from fwsvm.kernels.tables import kernel_matrix, table
+from fwsvm.kernels.values import kernel_matrix, sums_of_tables, table
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel

@@ -15,8 +15,7 @@ import numpy as np
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import sums_of_tables
-from fwsvm.kernels.tables import table
+from fwsvm.kernels.values import sums_of_tables, table
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved

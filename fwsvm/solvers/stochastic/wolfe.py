@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm._memory import MIB
 from fwsvm.errors import SettingError, UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.tables import kernel_matrix
+from fwsvm.kernels.values import kernel_matrix
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import add_lines
 from fwsvm.solvers.registry import register

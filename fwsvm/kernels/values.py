@@ -1,20 +1,25 @@
-"""Weighted sums of kernel values that are not stored: decision values, and gradients recomputed from scratch."""
+"""Kernel values of tables of rows: blocks, whole matrices, and weighted sums of values that are not stored.
+
+Tables are packed in dense tiles where few numbers are zero, else their rows are read as they are.
+"""
 
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm import phases
 from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_dense_sums, dense_tiles, fill_dense
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
-from fwsvm.kernels.kernel import family_of, own_terms
+from fwsvm.kernels.kernel import family_of, own_terms, own_terms_and_values
 from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sparse_tiles import add_sparse_sums
-from fwsvm.kernels.tables import Table, is_dense, table
+from fwsvm.kernels.sparse_tiles import add_sparse_sums, fill_sparse
 from fwsvm.numerics.threads import blas_on, in_shares
 
+#: Share of numbers that are not zero from which eight columns cost less by dense tiles.
+DENSE = 0.25
+PRODUCTS_PER_THREAD = 1 << 21  # multiplications below which a second thread costs more than it saves
 #: Bytes of rows that are packed at a time: they stay in the second-level cache while left-hand blocks pass by.
 PACKED = 1 << 20
 #: Outputs from which sums over dense rows are matrix products. Evidence: predictions for ten C take 0.56 of the time
@@ -28,6 +33,77 @@ ROUND = 1 << 14  # rows of a thread between two places where an interrupt is hea
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 #: Features that are few. Errors of a sum are as random steps, and grow with the root of their number.
 FEW = 16
+
+
+def is_dense(rows: Rows) -> bool:
+    """Whether enough of the numbers are not zero for dense tiles to be faster."""
+    return len(rows.values) >= DENSE * rows.height * rows.features
+
+
+class Table(NamedTuple):
+    """Rows, their own terms (m,), and their tiles, which are empty where rows are sparse."""
+
+    rows: Rows
+    own: np.ndarray
+    tiles: DenseTiles
+
+    def threads(self, values: int, threads: int) -> int:
+        """Return ``threads`` where so many kernel values with the rows are work for several, else 1."""
+        packed = len(self.tiles.numbers) > 0
+        each = 8.0 + (self.rows.features if packed else self.rows.values.size / max(1, self.rows.height))
+        return threads if values * each > PRODUCTS_PER_THREAD else 1
+
+
+def table(rows: Rows, own: np.ndarray, *, dense: bool | None = None) -> Table:
+    """Return the table of rows with these own terms; ``dense`` is by default what `is_dense` says."""
+    if is_dense(rows) if dense is None else dense:
+        return Table(rows, own, dense_tiles(rows, own))
+    return Table(rows, own, DenseTiles(own[:0], own[:0], rows.features))
+
+
+def fill(
+    kernel: Any,
+    sources: Table,
+    wanted: np.ndarray,
+    targets: Table,
+    out: np.ndarray,
+    lines: np.ndarray,
+    threads: int = 1,
+    first: int = 0,
+) -> None:
+    """Write k(source wanted[c], target r) to ``out[lines[c], r]`` for the targets r from ``first`` on.
+
+    At most 64 rows are wanted; ``first`` is a multiple of `HEIGHT`.
+    """
+    (rows, own, tiles), wanted = targets, wanted.astype(np.int32, copy=False)
+
+    def share(begin: int, end: int) -> None:
+        begin, end = first + begin, first + end
+        if len(tiles.numbers):
+            ends = begin // HEIGHT, -(-end // HEIGHT)
+            fill_dense(kernel, sources.tiles, wanted, tiles, *ends, out, 0, lines)
+        else:
+            which = np.arange(begin, end, dtype=np.int32)
+            fill_sparse(kernel, sources.rows, sources.own, wanted, rows, own, which, out, begin, lines)
+
+    size = rows.height - first
+    in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)
+
+
+def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+    """Return the kernel matrix of rows in their precision, by default a new one.
+
+    One half is computed; the diagonal is from float64.
+    """
+    (own, itself), m = own_terms_and_values(kernel, rows), rows.height
+    every, out = table(rows, own), np.empty((m, m), own.dtype) if out is None else out
+    for first in range(0, m, MOST):
+        after = min(first + MOST, m)
+        some = np.arange(first, after)
+        fill(kernel, every, some, every, out, some, threads, first)
+        out[after:m, first:after] = out[first:after, after:m].T
+    np.fill_diagonal(out, itself)
+    return out
 
 
 def weighted_sums(
