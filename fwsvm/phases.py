@@ -50,25 +50,18 @@ def inside(what: str, part: float | None = None) -> None:
 def listening(listener: Listener, of_steps: InsideListener | None = None) -> Iterator[None]:
     """Tell the listener of each phase that is entered within the block, and another how far long steps are.
 
-    It is told ``COMPILE`` before each function that is compiled, and the phase again that compiling came in between.
+    The first is told ``COMPILE`` before each function that is compiled; the phase then goes on.
     """
     from numba.core import event
-
-    last: list[Phase] = []
 
     class Compiling(event.Listener):  # type: ignore[misc]  # numba has no types
         def on_start(self, _event: Any) -> None:
             listener(Phase.COMPILE)
 
         def on_end(self, _event: Any) -> None:
-            for phase in last:
-                listener(phase)
+            """Go on with the phase."""
 
-    def hear(phase: Phase) -> None:
-        last[:] = [phase]
-        listener(phase)
-
-    token = _listeners.set((hear, of_steps or _listeners.get()[1]))
+    token = _listeners.set((listener, of_steps or _listeners.get()[1]))
     try:
         with event.install_listener("numba:compile", Compiling()):
             yield
