@@ -1,6 +1,6 @@
 """Seeded synthetic data sets of any size: ``synthetic:KIND?rows=200000&features=28&seed=0``.
 
-Rows are drawn in chunks of 4,096, each from its own random stream, so that fewer rows are a prefix of more. What all
+Rows are drawn in cells of 4,096, each from its own random stream, so that fewer rows are a prefix of more. What all
 rows have in common, such as the centres of clusters, is drawn from a stream of its own.
 
 `clusters` and `overlapping-text` use `RawStream`: ``Generator``'s normal and shuffled numbers may change between
@@ -26,12 +26,11 @@ from fwsvm.errors import DataError, UsageError
 from fwsvm.plugins import entry_of
 
 CELL = 4096  # rows that share a random stream; part of what defines the data
-ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
 TRAIN, TEST = 1, 2
 TOPICS = 100
 WORDS, LENGTH_DEVIATION = 88, 0.65  # of sparse-text: mean words of a document, deviation of their logarithm
-LENGTHS = 24, 146  # words of a document of overlapping-text: near 74 different ones
-PIECES, BLOCK = 8, 256  # 16-bit pieces of a normal number, rows drawn at a time
+FEWEST_WORDS, MOST_WORDS = 24, 146  # of a document of overlapping-text: near 74 different ones
+BLOCK = 256  # rows of normal numbers that are drawn together
 
 Drawn = tuple[RowMatrix, NDArray[np.float64]]
 
@@ -51,14 +50,11 @@ class RawStream:
         return (self._raw(size) >> np.uint64(32)) / 2.0**32
 
     def normal(self, size: tuple[int, int]) -> Any:
-        """Return numbers of mean 0 and deviation 1: centred sums of `PIECES` whole numbers of 16 bits, scaled."""
+        """Return numbers of mean 0 and deviation 1: centred sums of eight whole numbers of 16 bits, scaled."""
         rows, columns = size
-        found = np.empty(size)
-        for first in range(0, rows, BLOCK):
-            raw = self._raw(PIECES // 4 * min(BLOCK, rows - first) * columns)
-            pieces = raw.view(np.uint16).reshape(PIECES // 4, -1, columns, 4)
-            found[first : first + BLOCK] = pieces.sum(axis=(0, 3), dtype=np.int64)
-        return (2 * found - PIECES * 0xFFFF) / np.sqrt(PIECES * (2.0**32 - 1.0) / 3.0)
+        raw = self._raw(2 * rows * columns).view(np.uint16)
+        sums = raw.reshape(-1, 2, min(BLOCK, rows), columns, 4).sum(axis=(1, 4), dtype=np.int64)
+        return (2 * sums.reshape(size) - 8 * 0xFFFF) / np.sqrt(8 * (2.0**32 - 1.0) / 3.0)
 
 
 def signs(rng: Any, rows: int, noise: float) -> NDArray[np.float64]:
@@ -90,16 +86,17 @@ def clusters(rng: Any, common: Any, rows: int, features: int, noise: float) -> D
     return X, np.where(centre < 4, 1.0, -1.0) * signs(rng, rows, noise)
 
 
-def documents(
-    row: Any, word: Any, shape: tuple[int, int], values: Callable[..., Any]
-) -> "scipy.sparse.csr_array":
-    """Return documents, rows of norm 1, from the row and the word of each occurrence; ``values(word, count)``."""
-    X = scipy.sparse.csr_array(
-        (np.ones(len(row)), (row.astype(np.int32), word.astype(np.int32))), shape=shape
-    )
+def documents(lengths: Any, words: Any, weights: Any, of_count: Callable[[Any], Any]) -> Any:
+    """Return documents, csr_array of rows of norm 1, from the numbers and the places of their words.
+
+    A value is the weight of the word times ``of_count`` of its occurrences.
+    """
+    ends, shape = np.append(0, np.cumsum(lengths)), (len(lengths), len(weights))
+    arrays = np.ones(len(words)), words.astype(np.int32), ends.astype(np.int32)
+    X = scipy.sparse.csr_array(arrays, shape=shape)
     X.sum_duplicates()
-    X.data = values(X.indices, X.data)
-    row = np.repeat(np.arange(shape[0]), np.diff(X.indptr))
+    X.data = of_count(X.data) * weights[X.indices]
+    row = np.repeat(np.arange(len(lengths)), np.diff(X.indptr))
     X.data /= np.sqrt(np.bincount(row, X.data**2))[row]
     return X
 
@@ -119,11 +116,11 @@ def sparse_text(rng: Any, common: Any, rows: int, features: int, noise: float) -
     topic = rng.integers(0, TOPICS, rows)
     mean = np.log(WORDS) - LENGTH_DEVIATION**2 / 2
     lengths = np.maximum(1, rng.lognormal(mean, LENGTH_DEVIATION, rows).astype(np.int64))
-    row = np.repeat(np.arange(rows), lengths)
-    rank = np.minimum(np.searchsorted(cumulative, rng.random(len(row)), side="right"), features - 1)
-    word = np.where(rng.random(len(row)) >= 0.6, (rank + shift[topic[row]]) % features, rank)
-    rarity = np.log1p(ranks)
-    X = documents(row, word, (rows, features), lambda word, count: (1.0 + np.log(count)) * rarity[word])
+    rank = np.searchsorted(cumulative, rng.random(lengths.sum()), side="right")
+    rank = np.minimum(rank, features - 1)
+    of_topic = (rank + np.repeat(shift[topic], lengths)) % features
+    words = np.where(rng.random(len(rank)) >= 0.6, of_topic, rank)
+    X = documents(lengths, words, np.log1p(ranks), lambda count: 1.0 + np.log(count))
     return X, topic_labels[topic] * signs(rng, rows, noise)
 
 
@@ -139,18 +136,16 @@ def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: flo
     cumulative = np.cumsum(10**12 // ranks)
     shift = common.integers(0, features, TOPICS)
     topic, second = rng.integers(0, TOPICS, rows), rng.integers(0, TOPICS, rows)
-    lengths = rng.integers(LENGTHS[0], LENGTHS[1] + 1, rows)
+    lengths = rng.integers(FEWEST_WORDS, MOST_WORDS + 1, rows)
     origin = np.arange(rows) - ((rng.random(rows) < 0.5) & (np.arange(rows) % 2 == 1))
     labels = np.where(topic[origin] % 2 == 0, 1.0, -1.0) * signs(rng, rows, noise)
-    row = np.repeat(np.arange(rows), lengths)
-    rank = np.searchsorted(cumulative, rng.integers(0, int(cumulative[-1]), len(row)), side="right")
-    tenth = rng.integers(0, 10, len(row))
-    source = np.where(tenth < 8, topic[row], second[row])
-    word = np.where(tenth < 5, rank, (rank + shift[source]) % features)
+    drawn = rng.integers(0, int(cumulative[-1]), int(lengths.sum()))
+    rank, tenth = np.searchsorted(cumulative, drawn, side="right"), rng.integers(0, 10, len(drawn))
+    source = np.where(tenth < 8, np.repeat(topic, lengths), np.repeat(second, lengths))
+    words = np.where(tenth < 5, rank, (rank + shift[source]) % features)
     # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
-    weight = np.frexp(ranks)[1].astype(np.int64)
-    X = documents(row, word, (rows, features), lambda word, count: count * weight[word])
-    return scipy.sparse.csr_array(X[origin]), labels
+    X = documents(lengths, words, np.frexp(ranks)[1], np.asarray)
+    return X[origin], labels
 
 
 class Kind(NamedTuple):
@@ -173,7 +168,7 @@ KINDS = {
     "gaussians": Kind(20_000, 28, 0.0, 0, np.random.default_rng, clusters),
     "clusters": Kind(20_000, 28, 0.05, 0, RawStream, clusters),
     "sparse-text": Kind(20_242, 47_236, 0.02, WORDS, np.random.default_rng, sparse_text),
-    "overlapping-text": Kind(20_242, 47_236, 0.1, LENGTHS[1], RawStream, overlapping_text),
+    "overlapping-text": Kind(20_242, 47_236, 0.1, MOST_WORDS, RawStream, overlapping_text),
 }
 
 
@@ -215,16 +210,15 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
 def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
     """Return all rows of a part; `DataError` if they do not fit in the available memory."""
     rows, n, kind = made.rows if part == TRAIN else made.test, made.features, KINDS[made.kind]
-    row = ROW + 2 * (ENTRY * kind.stored or 8 * n)  # parts and the whole
-    require(rows * row + 64 * n, made.name, "ask for fewer rows or features", DataError)
+    row_bytes = 24 + 2 * (12 * kind.stored or 8 * n)  # label and places; numbers, in parts and as a whole
+    require(rows * row_bytes + 64 * n, made.name, "ask for fewer rows or features", DataError)
     parts, labels = [], []
-    for cell, first in enumerate(range(0, rows, CELL)):
-        rng, common = kind.stream([made.seed, part, cell]), kind.stream([made.seed, 0])
+    for first in range(0, rows, CELL):
+        rng, common = kind.stream([made.seed, part, first // CELL]), kind.stream([made.seed, 0])
         X, drawn = kind.draw(rng, common, CELL, n, made.noise)
         parts.append(X[: rows - first])
         labels.append(drawn[: rows - first])
-    X = stacked(parts)
-    return LabelledRows(X, np.concatenate(labels))
+    return LabelledRows(stacked(parts), np.concatenate(labels))
 
 
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
@@ -234,11 +228,11 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     test = table(made, part=TEST) if made.test else None
     if len(np.unique(train.labels)) < 2:
         raise UsageError(f"{made.name}: so few rows hold one class only; ask for more")
-    digest = hashlib.sha256(how.encode() * (how != "none"))
+    digest = hashlib.sha256(b"" if how == "none" else how.encode())
     for part in filter(None, (train, test)):
         X = part.X
-        values = [X] if isinstance(X, np.ndarray) else [X.indptr, X.indices, X.data]
+        values = (X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)
         for array in (*values, part.labels):
             digest.update(str(array.shape).encode())
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+            digest.update(array.ravel())
     return Dataset(made.name, train, test, ("1", "-1"), digest.hexdigest(), "synthetic", how)
