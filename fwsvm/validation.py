@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import classes as classes_of
-from fwsvm.data.labels import encode, of_names, refuse_regression, weights_by_label
+from fwsvm.data.labels import encode, of_names, require_two, weights_by_label
 from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.rows import canonical
 from fwsvm.plugins import entry_of
@@ -66,8 +65,7 @@ def make_dataset(
             raise UsageError(
                 "rows of a mapped array are scaled from their file: give the path of the .npy file"
             )
-        classes = classes_of(labels)
-        refuse_regression(labels, classes)
+        classes = require_two(labels)
         values = y[np.unique(encode(labels, classes), return_index=True)[1]]
         rows = with_numbers(rows) if precomputed else rows
         data = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, "")

@@ -164,7 +164,7 @@ MISTAKES = {
     "a limit of nothing": (lambda: fwsvm.train(X, Y, max_iterations=0), "max_iterations must be a whole number of 1"),
     "no such setting": (lambda: fwsvm.train(X, Y, kernl="rbf"), "no setting 'kernl'; did you mean 'kernel'?"),
     "no labels": (lambda: fwsvm.train(X), "rows need labels"),
-    "one class": (lambda: fwsvm.train(X, np.ones(80)), "one class only"),
+    "one class": (lambda: fwsvm.train(X, np.ones(80)), "all 80 rows have the label 1; two classes are needed"),
     "labels too few": (lambda: fwsvm.train(X, Y[:5]), "5 labels for rows of shape"),
     "labels of a regression": (lambda: fwsvm.train(X, X[:, 0].round(1)), "regression"),
     "labels of two types": (lambda: fwsvm.train(X, np.where(Y == 3, "a", Y.astype(object))), "types int, str"),

@@ -101,13 +101,11 @@ def load_path(
     """
     loader = loader_of(path, zero_based=zero_based, label=label)
     train = formats.read(path, loader)
-    labels.require_two(train.labels, str(path))
     how, name = scale or "none", str(path)
+    classes = labels.require_two(train.labels, name)
     loader |= {} if train.zero_based is None else {"zero_based": train.zero_based}
     recipe = {"loader": loader, "train": [train.sha256], **({} if how == "none" else {"scaling": how})}
-    return _finished(
-        Dataset(name, train, None, labels.classes(train.labels), "", name, how), recipe, test, label
-    )
+    return _finished(Dataset(name, train, None, classes, "", name, how), recipe, test, label)
 
 
 def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: str | None = None) -> Dataset:

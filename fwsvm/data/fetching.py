@@ -322,12 +322,11 @@ def add_new(name: str, train: Path, test: Path | None, scaling: str) -> tuple[st
     """
     loader: dict[str, Any] = {"format": "svmlight", "zero_based": None}
     rows = formats.read(train, loader)
-    labels.require_two(rows.labels, str(train))
+    classes = len(labels.require_two(rows.labels, str(train)))
     loader["zero_based"] = rows.zero_based
     files = {"train": (name, train, rows)}
     if test:
         files["test"] = f"{name}.t", test, formats.read(test, loader)
-    classes = len(labels.classes(rows.labels))
     source = {
         role: [{"file": file, "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
         for role, (file, _, table) in files.items()

@@ -35,7 +35,7 @@ def classes(labels: Labels, name: str = "data") -> tuple[str, ...]:
         A row has no label, or one that no line of a model file or of predictions can have.
     """
     distinct, firsts = np.unique(labels, return_index=True)
-    found = tuple(dict.fromkeys(map(label_text, distinct[np.argsort(firsts)].tolist())))
+    found = tuple(map(label_text, distinct[np.argsort(firsts)].tolist()))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
     if unfit := next((one for one in found if not one.isprintable()), ""):
@@ -104,44 +104,26 @@ def lacking(counts: NDArray[np.integer], classes: tuple[str, ...]) -> str | None
     return None if counts.all() else classes[int(np.argmin(counts))]
 
 
-def require_two(labels: Labels, name: str) -> None:
-    """Refuse labels from which nothing can be learned.
+def require_two(labels: Labels, name: str = "data") -> tuple[str, ...]:
+    """Return the `classes` of the labels of ``name``, shape (m,), where a classifier can learn them.
 
     Raises
     ------
     DataError
-        All rows of ``name`` have the same label, or none has one, or each has its own.
+        All rows have the same label, or none has one. Or there are too many to be classes: one for each row, or, with
+        fractions among them, more than `MANY` or than one for two rows.
     """
-    found = classes(labels, name)
-    if len(found) < 2:
-        have = "the only row has" if len(labels) == 1 else f"all {len(labels)} rows have"
+    found, rows = classes(labels, name), len(labels)
+    if len(found) == 1:
+        have = "the only row has" if rows == 1 else f"all {rows} rows have"
         raise DataError(f"{name}: {have} the label {shortened(found[0], QUOTED)}; two classes are needed")
-    refuse_regression(labels, found, name)
-
-
-def refuse_regression(labels: Labels, found: tuple[str, ...], name: str = "data") -> None:
-    """Refuse labels, shape (m,), that are no classes but the target of a regression.
-
-    Such are labels of which each row has its own, and numbers with fractions that are more than `MANY` or more than
-    half as many as the rows. ``found`` are the labels' `classes`, ``name`` is that of the data.
-
-    Raises
-    ------
-    DataError
-        The sentence names regression.
-    """
-    rows = len(labels)
-    if len(found) == rows > 2:
-        raise DataError(
-            f"{name}: each of the {rows} rows has a label of its own; classes are labels that rows share "
-            "(fwsvm does classification, not regression)"
-        )
     fractions = [label for label in found if labels.dtype.kind == "f" and not float(label).is_integer()]
-    if fractions and len(found) > min(MANY, max(2, rows // 2)):
+    if len(found) > max(2, min(MANY, rows // 2) if fractions else rows - 1):
         raise DataError(
-            f"{name}: the labels are continuous: {len(found)} different numbers in {rows} rows, such as "
-            f"{fractions[0]}; fwsvm does classification, not regression: write classes as whole numbers or names"
+            f"{name}: {len(found)} different labels in {rows} rows, such as {[*fractions, *found][0]}, look like the "
+            "target of a regression; fwsvm does classification: write classes as whole numbers or names that rows share"
         )
+    return found
 
 
 def number(word: str) -> float | None:
@@ -178,12 +160,10 @@ def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, flo
 
     `UsageError` for a word of another form, a label given twice, or balanced beside other words.
     """
-    if not words or [*words] == [BALANCED]:
-        return words[0] if words else None
-    pairs = [word.rpartition("=")[::2] for word in words]
-    for word, (label, _) in zip(words, pairs, strict=True):
-        if not label or re.search("=.*,", label):
-            raise UsageError(
-                f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(word)}; repeat {option} for each class"
-            )
-    return weights_by_label(pairs)
+    if [*words] == [BALANCED]:
+        return BALANCED
+    if wrong := [word for word in words if "=" not in word[1:]]:
+        raise UsageError(
+            f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}; repeat {option} for each class"
+        )
+    return weights_by_label(word.rpartition("=")[::2] for word in words) or None

@@ -57,8 +57,7 @@ class RemoteTable:
             found = tuple(np.array([*map(labels.label_text, some.tolist())]) for some in found)
         every, first = np.concatenate(found), Path(partitions[0].path)
         name = str(first if first == Path(partitions[-1].path) else first.parent)
-        labels.require_two(every, name)
-        self.classes = labels.classes(every, name)
+        self.classes = labels.require_two(every, name)
         self.codes = labels.encode(every, self.classes)
         self.blocks = cluster.each(block.checked_rows, parts, partitions, list(self.digests), self.features)
         self.ranges: Ranges | None = None
