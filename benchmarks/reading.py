@@ -74,7 +74,7 @@ def compare(path: Path, repeat: int) -> dict[str, Any]:
             begun = time.perf_counter()
             found[who] = read(str(path))
             times[who].append(time.perf_counter() - begun)
-    (table, _), (X, y) = found["fwsvm"], found["scikit_learn"]
+    table, (X, y) = found["fwsvm"], found["scikit_learn"]
     ours, theirs = (
         (table.X.indptr, table.X.indices, table.X.data, table.labels),
         (X.indptr, X.indices, X.data, y),

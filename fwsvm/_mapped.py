@@ -53,7 +53,7 @@ def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
 
 def all_finite(X: RowMatrix) -> bool:
     """Return whether all numbers of an array, or stored in a sparse one, are finite."""
-    values = np.atleast_1d(np.asarray(X if isinstance(X, np.ndarray) else X.data))
+    values = X if isinstance(X, np.ndarray) else X.data
     return all(np.isfinite(values[some]).all() for some in slices(len(values), values.size))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.data.formats.svmlight_writer import text_blocks
+from fwsvm.data.formats.svmlight import text_blocks
 from fwsvm.data.labels import label_text
 
 

@@ -48,7 +48,7 @@ def load(
         A file of test rows, in place of any the data set has.
     zero_based : bool, optional
         Whether the files at the paths given count their features from 0. Without it they do where an index is 0; a
-        notice tells, and ``zero_based`` of what is returned.
+        notice tells, and ``zero_based`` of the rows.
     label : str, optional
         Of a CSV file, the column of the labels: its name in the header, or its number from 1; without it, one called
         label, labels, class, target or y.

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, in_memory, slices
 from fwsvm.data import labels
-from fwsvm.data.formats import loader_of, svmlight_writer
+from fwsvm.data.formats import loader_of, svmlight
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.inputs import read_rows
 from fwsvm.data.labels import Labels
@@ -38,7 +38,7 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
         part = csr_array(in_memory(X, some))
         part.resize(part.shape[0], n)
         done = csr_array(scaling.apply(part, ranges))
-        yield from svmlight_writer.text_blocks(done, names[some], lambda value: f"{value:.6g}")
+        yield from svmlight.text_blocks(done, names[some], lambda value: f"{value:.6g}")
 
 
 def read_ranges(path: Path) -> scaling.Ranges:
@@ -71,7 +71,7 @@ def lines_of(
         table, _ = read_rows(name_or_path, label=label)
         names = np.array([*map(labels.label_text, table.labels.tolist())])
         codes = np.unique(table.labels, return_inverse=True)[1]
-        return codes, lambda rows: svmlight_writer.text_blocks(take(table, rows).X, names[rows].tolist())
+        return codes, lambda rows: svmlight.text_blocks(take(table, rows).X, names[rows].tolist())
 
     def lines() -> Iterator[str]:
         with open_text(path) as stream:

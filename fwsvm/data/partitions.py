@@ -97,12 +97,11 @@ def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
             "since; train again"
         )
     try:
-        table, notices = svmlight.parse(
-            path, io.BytesIO(data), len(data), zero_based=partition.zero_based, unlabelled=unlabelled
-        )
+        stream, zero_based = io.BytesIO(data), partition.zero_based
+        table = svmlight.parse(path, stream, zero_based=zero_based, unlabelled=unlabelled)
     except FormatError as error:
         with path.open("rb") as source:
             steps = range(0, start, COUNTED)
             before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
         raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
-    return replace(table, sha256=hashlib.sha256(data).hexdigest(), notices=notices)
+    return replace(table, sha256=hashlib.sha256(data).hexdigest())

@@ -134,7 +134,7 @@ def test_check_lists_every_line_that_training_refuses(tmp_path):
     assert done("check", path, code=3).stdout.splitlines() == [
         "line 1: 'a' is not index:value; if it is a header, leave it out",
         "line 2: '2:4' comes after '3:1', but indices must increase",
-        "line 5: value of '1:nan' is not finite",
+        "line 5: value of '1:nan' is not a finite number",
         "line 6: '1,2' is more than one label; if the file is comma-separated, call it NAME.csv",
         "Found 4 lines with error.",
     ]

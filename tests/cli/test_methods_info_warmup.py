@@ -65,7 +65,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from fwsvm.data.formats import svmlight
 from fwsvm.solvers import Settings, fit
-table, _ = svmlight.read(sys.argv[1])
+table = svmlight.read(sys.argv[1])
 codes = (table.labels < 0).astype(int)
 method, search, C = sys.argv[2:]
 result = fit(table.X, codes, ("1", "-1"), Settings(method=method, search=search, C=float(C)))

@@ -57,6 +57,6 @@ def test_the_rows_of_an_object_array_and_of_a_text_file_are_refused_without_unpi
 
 
 def test_labels_that_are_all_nan_are_rows_without_labels(tmp_path: Path) -> None:
-    table, _ = npy.read(written(tmp_path, X, np.full(6, np.nan)), unlabelled=True)
+    table = npy.read(written(tmp_path, X, np.full(6, np.nan)), unlabelled=True)
     assert np.isnan(table.labels).all()
     assert (table.X == X).all()

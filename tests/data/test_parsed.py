@@ -125,7 +125,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_rows_to_predict_are_all_with_or_all_without_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_text("1:2 2:1\n" * 40)
-    assert np.isnan(svmlight.read(path, unlabelled=True)[0].labels).all()
+    assert np.isnan(svmlight.read(path, unlabelled=True).labels).all()
     path.write_text("1:2 2:1\n" * 40 + "1 1:2\n" * 40)
     with pytest.raises(DataError, match="the row has a label, but rows above have none"):
         svmlight.read(path, unlabelled=True)

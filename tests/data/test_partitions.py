@@ -34,7 +34,7 @@ def test_the_partitions_of_a_file_hold_its_rows_in_order(tmp_path_factory, lines
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(partitions, "LEAST", least)
         parts = partitions.cut(path)
-    whole, _ = svmlight.read(path)
+    whole = svmlight.read(path)
     tables = [partitions.read(part) for part in parts]
     assert [part.stop for part in parts][:-1] == [part.start for part in parts][1:]
     np.testing.assert_array_equal(np.concatenate([table.labels for table in tables]), whole.labels)

@@ -55,22 +55,22 @@ def read(tmp_path):
     ],
 )
 def test_what_may_vary_does_not_matter(read, content):
-    table, notices = read(content)
+    table = read(content)
     assert table.X.toarray().tolist() == [[2, 0, 0, 3], [0, 5, 0, 0]]
     assert table.labels.tolist() == [1, -1]
-    assert notices == ()
+    assert table.notices == ()
 
 
 def test_names_as_labels(read):
-    table, _ = read("setosa 1:1\nβ 1:2\nsetosa 1:3\n<=50K 1:1\n1 1:1\n")
+    table = read("setosa 1:1\nβ 1:2\nsetosa 1:3\n<=50K 1:1\n1 1:1\n")
     assert table.labels.tolist() == ["setosa", "β", "setosa", "<=50K", "1"]
-    assert read("+1 1:1\nx 1:1\n")[0].labels.tolist() == ["+1", "x"]
+    assert read("+1 1:1\nx 1:1\n").labels.tolist() == ["+1", "x"]
 
 
 def test_query_numbers_are_ignored_with_a_notice(read):
-    table, notices = read("3 qid:1 1:0.53 2:0.12\n2 qid:1 1:0.13\n7 2:0.87\n")
+    table = read("3 qid:1 1:0.53 2:0.12\n2 qid:1 1:0.13\n7 2:0.87\n")
     assert table.X.toarray().tolist() == [[0.53, 0.12], [0.13, 0], [0, 0.87]]
-    assert notices == ("qid: was ignored in 2 rows",)
+    assert table.notices == ("qid: was ignored in 2 rows",)
 
 
 REFUSED = [
@@ -84,13 +84,13 @@ REFUSED = [
     ("1 2:1 2:1", "'2:1' comes after '2:1', but indices must increase"),
     ("1 1:4 3:1 2:7", "'2:7' comes after '3:1', but indices must increase"),
     ("1 1:1 foo", "'foo' is not index:value"),
-    ("1 1:1a", "value of '1:1a' is not a number"),
-    ("1 1:1_0", "value of '1:1_0' is not a number"),
-    ("1 1: ", "value of '1:' is not a number"),
-    ("1 2: x", "value of '2:x' is not a number"),
+    ("1 1:1a", "value of '1:1a' is not a finite number"),
+    ("1 1:1_0", "value of '1:1_0' is not a finite number"),
+    ("1 1: ", "value of '1:' is not a finite number"),
+    ("1 2: x", "value of '2:x' is not a finite number"),
     ("1 1 :2", "'1' is not index:value"),
-    ("1 1:nan", "value of '1:nan' is not finite"),
-    ("1 1:1e999", "value '1e999' is too large for a double"),
+    ("1 1:nan", "value of '1:nan' is not a finite number"),
+    ("1 1:1e999", "value of '1:1e999' is not a finite number"),
     ("nan 1:1", "label 'nan' is not finite"),
     ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
     ("1 qiz:3 1:1", "index of 'qiz:3' is not a whole number"),
@@ -123,10 +123,7 @@ def test_refusals_name_file_line_and_token(read, line, why):
         (b"\x28\xb5\x2f\xfdrest", "zstd"),
         (b"\xe9t\xe9 1:1\n", "data:1: the label is not UTF-8 text"),
         (b"1 1:1\n2 qid", "data:2: 'qid' is not index:value"),
-        (
-            b"1 1:1\r-1 2:1\r",
-            "data:1: '-1' is not index:value; if lines end in a carriage return alone, write",
-        ),
+        (b"1 1:1\r-1 2:1\r", "data:1: '-1' is not index:value"),
         (
             b"5.1 3.5 1\n4.9 3.0 2\n",
             "data:1: '3.5' is not index:value; fwsvm reads rows as 'label index:value ...'",
@@ -146,14 +143,14 @@ def test_the_shortest_broken_entries_are_refused(read):
 
 def test_many_labels_of_a_piece_are_told_apart(read):
     names = [f"{1 + k % 700}" for k in range(5000)]
-    found = read("".join(f"{name} 1:1\n" for name in names))[0].labels
+    found = read("".join(f"{name} 1:1\n" for name in names)).labels
     assert found.tolist() == [float(name) for name in names]
 
 
 def test_threads_change_nothing(read, monkeypatch):
     monkeypatch.setattr(svmlight, "PIECE_BYTES", 300)
     text = "".join(f"{i % 3} {i + 1}:{i / 7!r}\n" for i in range(200))
-    one, many = read(text, threads=1)[0], read(text, threads=3)[0]
+    one, many = read(text, threads=1), read(text, threads=3)
     assert np.array_equal(one.labels, many.labels)
     assert one.X.indices.tolist() == many.X.indices.tolist() == list(range(200))
     assert one.X.data.tobytes() == many.X.data.tobytes()
@@ -169,8 +166,8 @@ class TestCompressed:
     """What is the same for gzip, bzip2 and xz."""
 
     def test_is_seen_from_its_first_bytes(self, read, compress):
-        plain = read(ROWS)[0]
-        packed = read(compress(ROWS.encode()))[0]
+        plain = read(ROWS)
+        packed = read(compress(ROWS.encode()))
         assert (packed.X != plain.X).nnz == 0
         assert np.array_equal(packed.labels, plain.labels)
 
@@ -203,13 +200,13 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path, X, names, dense):
     labels = np.array([f"class{i % 3}" for i in range(len(X))]) if names else np.arange(len(X)) - 1.5
     path = tmp_path / "data"
     svmlight_files.write(path, matrix if dense else csr_array(matrix), labels)
-    table, notices = svmlight.read(path)
+    table = svmlight.read(path)
     assert np.array_equal(
         table.X.toarray(), matrix[:, : table.features] + 0.0
     )  # the sign of a zero is not written
     assert not matrix[:, table.features :].any()
     assert np.array_equal(table.labels, labels)
-    assert notices == ()
+    assert table.notices == ()
     assert [p.name for p in tmp_path.iterdir()] == ["data"]
 
 
@@ -240,7 +237,7 @@ def test_real_files_agree_with_scikit_learn():
     chosen = [p for p in paths if p.is_file() and p.stat().st_size * (6 if p.suffix == ".bz2" else 1) <= most]
     assert chosen
     for path in chosen:
-        table, _ = svmlight.read(path)
+        table = svmlight.read(path)
         X, y = load(str(path))
         assert table.X.shape == X.shape, path
         assert np.array_equal(table.X.indptr, X.indptr), path
@@ -254,7 +251,7 @@ def test_a_file_that_counts_from_0_is_read_so(tmp_path, text):
     path = tmp_path / "rows"
     path.write_text(text)
     found = data.load(path)
-    assert found.zero_based
+    assert found.train.zero_based
     assert found.train.X.toarray()[:, 1].tolist() == [2, 4]
     assert any("counts its features from 0" in notice for notice in found.notices)
     assert found.fingerprint == data.load(path, zero_based=True).fingerprint
@@ -288,7 +285,7 @@ LONG = st.from_regex(r"[0-9]{1,30}\.[0-9]{1,30}", fullmatch=True)
 def test_numbers_are_those_of_float(tmp_path, words):
     path = tmp_path / "data"
     path.write_text("1 1:1\n" + "".join(f"1 1:{word}\n" for word in words))
-    found = svmlight.read(path)[0].X.data[1:]
+    found = svmlight.read(path).X.data[1:]
     assert found.tobytes() == np.array([float(word) for word in words]).tobytes()
 
 
@@ -313,7 +310,7 @@ def test_generated_files_are_read_as_scikit_learn_reads_them(tmp_path, files):
     for _ in range(files):
         path.write_bytes(random_file(rng).encode())
         X, y = datasets.load_svmlight_file(path, zero_based=False)
-        table, _ = svmlight.read(path)
+        table = svmlight.read(path)
         assert np.array_equal(table.labels, y)
         assert np.array_equal(table.X.toarray(), X.toarray()[:, : table.features])
         assert table.features == int(X.indices.max(initial=-1)) + 1

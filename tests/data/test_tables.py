@@ -20,7 +20,7 @@ def read(tmp_path):
     def read(content, **options):
         path = tmp_path / "data"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tables.read(path, **options)[0]
+        return tables.read(path, **options)
 
     return read
 
@@ -172,7 +172,7 @@ def test_rows_of_a_csv_file_to_predict(tmp_path):
 def test_miniboone(tmp_path):
     path = tmp_path / "pid"
     path.write_text("     1     2\n  1.5 2\n 3 4\n 5 6\n")
-    table, _ = tables.read_miniboone(path)
+    table = tables.read_miniboone(path)
     assert table.labels.tolist() == [1, -1, -1]
     assert table.X.tolist() == [[1.5, 2], [3, 4], [5, 6]]
     path.write_text("     2     2\n  1.5 2\n 3 4\n 5 6\n")

@@ -51,7 +51,7 @@ RECORD = "0,tcp,http,SF,181,5450,0" + ",0" * 4 + ",1" + ",0" * 10 + ",8" + ",0.5
 def test_a_connection_has_127_features(tmp_path: Path) -> None:
     path = tmp_path / "kdd"
     path.write_text(f"{RECORD},normal.\n{RECORD.replace('tcp,http', 'icmp,icmp')},smurf.\n", "utf-8")
-    table, _ = tables.read_kdd99(path)
+    table = tables.read_kdd99(path)
     assert table.X.shape == (2, 127)
     assert table.labels.tolist() == ["normal", "smurf"]
     numbers = table.X.toarray()[:, :34]

@@ -14,7 +14,7 @@ from fwsvm.data.parsed_copies import CopyWriter
 from fwsvm.errors import DataError, UsageError, WriteError
 from fwsvm.files.folders import file_digest, parsed_folder, require_file
 
-READERS: dict[str, Callable[..., tuple[LabelledRows, tuple[str, ...]]]] = {
+READERS: dict[str, Callable[..., LabelledRows]] = {
     "svmlight": svmlight.read,
     "csv": tables.read,
     "npy": npy.read,
@@ -48,19 +48,17 @@ def loader_of(
         Whether rows may be without labels.
     """
     ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
-    loader: dict[str, Any] = {"format": SUFFIXES.get(ending, "svmlight")}
-    if label is not None and loader["format"] != "csv":
+    kind = SUFFIXES.get(ending, "svmlight")
+    if label is not None and kind != "csv":
         raise UsageError(f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one")
-    if zero_based and loader["format"] != "svmlight":
-        raise UsageError(
-            f"{path}: zero-based indices are for files in LIBSVM's format, not in {loader['format']}"
-        )
-    if loader["format"] == "csv":
-        loader |= tables.layout_of(path, label, unlabelled=unlabelled)
-        return loader | ({"columns": list(columns)} if columns and loader["header"] else {})
-    if loader["format"] == "svmlight":
-        loader["zero_based"] = zero_based
-    return loader | ({"unlabelled": True} if unlabelled else {})
+    if zero_based and kind != "svmlight":
+        raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {kind}")
+    if kind == "csv":
+        layout = tables.layout_of(path, label, unlabelled=unlabelled)
+        names = {"columns": [*columns]} if columns and layout["header"] else {}
+        return {"format": kind, **layout, **names}
+    counted = {"zero_based": zero_based} if kind == "svmlight" else {}
+    return {"format": kind, **counted, **({"unlabelled": True} if unlabelled else {})}
 
 
 def read(path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str = "") -> LabelledRows:
@@ -83,17 +81,14 @@ def read(path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str
     """
     require_file(path)
     options = {**loader, "member": member} if member else loader
-
-    def state() -> tuple[int, int]:
-        return path.stat().st_size, path.stat().st_mtime_ns
+    changed = path.stat().st_mtime_ns
 
     def parsed(writer: CopyWriter | None) -> LabelledRows:
         found = read_path(path, options, writer)
-        if state() != before:
+        if path.stat().st_mtime_ns != changed:
             raise DataError(f"{path} changed while it was read; give it when it is complete")
         return found
 
-    before = state()
     sha256 = sha256 or file_digest(path)
     if loader["format"] == "npy":  # a copy would be the same file
         both = f"{sha256} {file_digest(npy.labels_path(path))}"
@@ -112,12 +107,11 @@ def read_path(path: Path, loader: Mapping[str, Any], writer: CopyWriter | None =
     options = dict(loader)
     reader = READERS[options.pop("format")]
     if writer and reader is svmlight.read:
-        table, notices = reader(path, add=writer.add, **options)
-    else:
-        table, notices = reader(path, **options)
-        if writer:
-            writer.add(table.X)
-    return replace(table, notices=notices)
+        return reader(path, add=writer.add, **options)
+    table = reader(path, **options)
+    if writer:
+        writer.add(table.X)
+    return table
 
 
 def faults(path: Path, loader: Mapping[str, Any]) -> list[tuple[int, str]]:

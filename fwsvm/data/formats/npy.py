@@ -19,7 +19,7 @@ def labels_path(path: Path) -> Path:
     return path.with_suffix(".labels.npy")
 
 
-def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
+def read(path: Path, *, unlabelled: bool = False) -> LabelledRows:
     """Read rows (m, n) of numbers and labels (m,), numbers or text; with ``unlabelled`` labels may be missing.
 
     Raises
@@ -40,9 +40,11 @@ def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[s
         )
     if labels.dtype.kind != "U":
         labels = labels.astype(np.float64)
-        row = int(np.argmin(np.isfinite(labels)))
-        if not (np.isfinite(labels[row]) or np.isnan(labels).all()):
-            raise DataError(f"{beside}: the label of row {row + 1} is {labels[row]}, not a finite number")
+        wrong = np.flatnonzero(~np.isfinite(labels))
+        if 0 < len(wrong) < len(labels):  # else no row has a label
+            raise DataError(
+                f"{beside}: the label of row {wrong[0] + 1} is {labels[wrong[0]]}, not a finite number"
+            )
     if path.stat().st_size < _mapped.LARGE:
         X = np.array(X, np.float64, order="C")
     elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
@@ -52,7 +54,7 @@ def read(path: Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[s
         )
     if not all_finite(X):
         raise DataError(f"{path}: a value is not a finite number")
-    return LabelledRows(X, labels), ()
+    return LabelledRows(X, labels)
 
 
 def _array(path: Path) -> np.ndarray:

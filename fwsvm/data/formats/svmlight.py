@@ -9,31 +9,36 @@ Pieces are parsed by compiled code on several threads. One that breaks the forma
 says what is wrong.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
+from fwsvm._mapped import RowMatrix, slices
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, parse_rows
 from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, open_text
 from fwsvm.data.labels import number, of_names
-from fwsvm.errors import shortened
+from fwsvm.errors import DataError, shortened
+from fwsvm.files.atomic import shortest
 from fwsvm.numerics.threads import in_order, usable_threads
 
 FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
+ZERO_HINT = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
 SAYS_ZERO_BASED = b"# Column indices are zero-based"
 LABEL = re.compile(rb"([^ #\t-\r]*)")
 VALUE = re.compile(rb"[0-9]+:[ \t]*([^ #\t-\r]*)")
 BLANKS_AFTER_COLON = re.compile(rb"(?<=[0-9]):[ \t]+")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 PIECE_BYTES = 1 << 18
+ROOM = 1 << 20  # entries in memory for which there is room at first
+BLOCK_ENTRIES = 1 << 16  # entries written at a time
 QUOTED = 40  # characters of a token in a message
-
-Table = tuple[LabelledRows, tuple[str, ...]]
 
 
 class Piece:
@@ -55,24 +60,24 @@ class Piece:
     def __init__(self, size: int) -> None:
         entries, rows = size // 3, size // 2  # at most: 1: and a blank, 1 and a newline
         self.text = self.room = np.empty(size, np.uint8)
-        self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((5, rows), np.int64)
+        self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((4, rows), np.int64)
 
     def parse(self) -> "Piece":
         """Parse the lines."""
         self.found = found = parse_rows(self.text, *self.arrays)
-        values, indices, ends, codes, labels, unread, holes = self.arrays
+        values, indices, ends, codes, labels, unread = self.arrays
         self.data, self.indices = values[: found.entries], indices[: found.entries]
         self.indptr, self.codes = ends[: found.rows + 1], codes[: found.rows]
-        self.names = [self._token(LABEL, at) for at in labels[: found.classes].tolist()]
-        words = [self._token(VALUE, at).decode("latin-1") for at in unread[: found.nans].tolist()]
-        numbers = np.array([*map(number, words)], np.float64)
-        self.data[holes[: found.nans]] = numbers
-        self.is_valid = found.is_valid and bool(np.isfinite(numbers).all())
+        self.names = self._tokens(LABEL, labels[: found.classes])
+        self.is_valid = found.is_valid
+        if found.nans:
+            words = [word.decode("latin-1") for word in self._tokens(VALUE, unread[: found.nans])]
+            self.data[np.isnan(self.data)] = np.array([*map(number, words)], np.float64)
+            self.is_valid &= bool(np.isfinite(self.data).all())
         return self
 
-    def _token(self, pattern: re.Pattern[bytes], at: int) -> bytes:
-        found = pattern.match(self.text.data, at)
-        return found[1] if found else b""
+    def _tokens(self, pattern: re.Pattern[bytes], places: NDArray[np.int64]) -> list[bytes]:
+        return [found[1] for at in places.tolist() if (found := pattern.match(self.text.data, at))]
 
 
 def pieces_of(stream: IO[bytes], free: list[Piece]) -> Iterator[Piece]:
@@ -93,8 +98,8 @@ def pieces_of(stream: IO[bytes], free: list[Piece]) -> Iterator[Piece]:
 class _Rows:
     """Rows in memory, to which pieces are added."""
 
-    def __init__(self, room: int) -> None:
-        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(room), np.empty(room, np.int32)
+    def __init__(self) -> None:
+        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(ROOM), np.empty(ROOM, np.int32)
         self.used, self.ends = 0, [np.zeros(1, np.int64)]
 
     def add(self, piece: Piece) -> None:
@@ -114,18 +119,45 @@ class _Rows:
 
 
 def parse(
-    path: str | Path,
+    path: Path,
     stream: IO[bytes],
-    size: int,
     *,
-    zero_based: bool | None,
+    zero_based: bool | None = None,
     unlabelled: bool = False,
     add: Callable[[Piece], None] | None = None,
     all_faults: bool = False,
     threads: int = 1,
-) -> Table:
-    """Return the rows of a stream of about ``size`` bytes; for the rest see `read`."""
-    rows = _Rows(0 if add else size // 4)
+) -> LabelledRows:
+    """Read a stream into sparse rows and labels.
+
+    Parameters
+    ----------
+    path : Path
+        The file that messages name.
+    stream : binary file
+    zero_based : bool, optional
+        Indices start at 0. Without it they do where the first piece has an index 0, or a comment of scikit-learn's
+        ``dump_svmlight_file`` says so; a notice tells.
+    unlabelled : bool
+        Rows may be without labels, all of them or none; the labels are then NaN.
+    add : callable, optional
+        Takes the rows of each piece. The table that is returned then has no rows but their shape.
+    all_faults : bool
+        Read on after a line that breaks the format, so that the error has all of them.
+    threads : int
+
+    Returns
+    -------
+    LabelledRows
+        ``X`` a csr_array of shape (m, largest index), zeros kept where they are written; ``labels`` float64 where all
+        are numbers, else text; ``notices`` say what was ignored.
+
+    Raises
+    ------
+    DataError
+        The stream cannot be read, or a line breaks the format: file, line and token are named.
+    """
+    rows = _Rows()
     is_seen, labelled = zero_based is None, None if unlabelled else True
     names: dict[bytes, int] = {}  # labels as they are written, and their numbers
     codes = [np.zeros(0, np.int64)]
@@ -141,7 +173,7 @@ def parse(
         least = int(not zero_based)
         if (
             piece.is_valid
-            and found.labelled == (found.rows if labelled else 0)
+            and ((piece.codes >= 0) == labelled).all()
             and found.least >= least
             and not any(_label_fault(name) for name in piece.names if name not in names)
         ):
@@ -157,7 +189,7 @@ def parse(
             faults += _faults(text, lines, least=int(zero_based is False), labelled=labelled)
             lines += len(text) - 1
             if not all_faults:
-                raise FormatError(path, faults)
+                break
     if faults:
         raise FormatError(path, faults)
     which = np.concatenate(codes)
@@ -169,67 +201,21 @@ def parse(
         f"{empty} {blank}": empty and not labelled,
     }
     X = scipy.sparse.csr_array((len(which), width)) if add else rows.finish(width)
-    table = LabelledRows(X, labels, zero_based=bool(zero_based))
-    return table, tuple(sentence for sentence, is_true in notices.items() if is_true)
+    said = tuple(sentence for sentence, is_true in notices.items() if is_true)
+    return LabelledRows(X, labels, zero_based=bool(zero_based), notices=said)
 
 
-def read(
-    path: str | Path,
-    *,
-    zero_based: bool | None = None,
-    unlabelled: bool = False,
-    member: str = "",
-    add: Callable[[Piece], None] | None = None,
-    all_faults: bool = False,
-    threads: int | None = None,
-) -> Table:
-    """Read a file into sparse rows and labels.
+def read(path: str | Path, *, member: str = "", threads: int | None = None, **options: Any) -> LabelledRows:
+    """Read a file, plain or compressed, or a member of a zip archive; for the options see `parse`.
 
-    Parameters
-    ----------
-    path : str or Path
-        Plain or compressed; which of them is seen from its first bytes.
-    zero_based : bool, optional
-        Indices start at 0. Without it they do where the first piece has an index 0, or a comment of scikit-learn's
-        ``dump_svmlight_file`` says so; a notice tells.
-    unlabelled : bool
-        Rows may be without labels, all of them or none; the labels are then NaN.
-    member : str
-        The file inside a zip archive.
-    add : callable, optional
-        Takes the rows of each piece. The table that is returned then has no rows but their shape.
-    all_faults : bool
-        Read on after a line that breaks the format, so that the error has all of them.
-    threads : int, optional
-        Number of threads; by default as many as there are processors for this process.
-
-    Returns
-    -------
-    table : LabelledRows
-        ``X`` a csr_array of shape (m, largest index), zeros kept where they are written; ``labels`` float64 where all
-        are numbers, else text.
-    notices : tuple of str
-        What was ignored.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
+    As many threads take part as there are processors for this process, unless ``threads`` says how many. `DataError`
+    also where the file is empty or has no rows.
     """
     with open_text(path := Path(path), member) as stream:
-        table, notices = parse(
-            path,
-            stream,
-            path.stat().st_size,
-            zero_based=zero_based,
-            unlabelled=unlabelled,
-            add=add,
-            all_faults=all_faults,
-            threads=threads or usable_threads(),
-        )
+        table = parse(path, stream, threads=threads or usable_threads(), **options)
     if not table.rows:
         raise FormatError(path, [(1, "the file has no rows")])
-    return table, notices
+    return table
 
 
 def looks_zero_based(first: Piece) -> bool:
@@ -247,40 +233,33 @@ def _faults(
             continue
         if labelled is None:
             labelled = b":" not in words[0]
-        if why := _fault(words, least, labelled=labelled):
+        if why := next(_row_faults(words, least, labelled=labelled), ""):
             yield place, why + _hint(line, place)
 
 
-def _fault(words: list[bytes], least: int, *, labelled: bool) -> str:
-    """Return what is wrong with the words of a row; empty where nothing is."""
+def _row_faults(words: list[bytes], least: int, *, labelled: bool) -> Iterator[str]:
+    """Yield what is wrong with the words of a row."""
     if labelled and (why := _label_fault(words[0])):
-        return why
+        yield why
     if not labelled and b":" not in words[0]:
-        return "the row has a label, but rows above have none"
-    last, last_index = b"", -1
+        yield "the row has a label, but rows above have none"
+    last = b"-1"
     for word in words[labelled:]:
         index, colon, value = word.partition(b":")
         shown, found = _shown(word), number(value.decode("latin-1"))
-        if colon and index == b"qid" and not last:
+        if colon and index == b"qid" and last == b"-1":
             continue
         if not colon:
-            return f"'{shown}' is not index:value"
-        if not index.isdigit() or len(index) > MAX_INDEX_DIGITS or not least <= int(index) <= MAX_INDEX:
-            zero = "; --zero-based reads files that start at 0, --kernel precomputed those of kernel values"
-            why = f"index of '{shown}' is not a whole number from {least} to {MAX_INDEX}" + zero * (
-                index == b"0"
-            )
-        elif found is None:
-            why = f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
-        elif np.isinf(found):
-            why = f"value '{_shown(value)}' is too large for a double"
-        elif int(index) <= last_index:
-            why = f"'{shown}' comes after '{_shown(last)}', but indices must increase"
+            yield f"'{shown}' is not index:value"
+        elif not index.isdigit() or len(index) > MAX_INDEX_DIGITS or not least <= int(index) <= MAX_INDEX:
+            hint = ZERO_HINT if index == b"0" else ""
+            yield f"index of '{shown}' is not a whole number from {least} to {MAX_INDEX}{hint}"
+        elif found is None or np.isinf(found):
+            yield f"value of '{shown}' is not a finite number"
+        elif int(index) <= int(last.partition(b":")[0]):
+            yield f"'{shown}' comes after '{_shown(last)}', but indices must increase"
         else:
-            last, last_index = word, int(index)
-            continue
-        return why
-    return ""
+            last = word
 
 
 def _label_fault(token: bytes) -> str:
@@ -301,8 +280,6 @@ def _label_fault(token: bytes) -> str:
 
 def _hint(line: bytes, place: int) -> str:
     """Return what to do about a wrong line, as the end of a sentence."""
-    if b"\r" in line.strip():
-        return "; if lines end in a carriage return alone, write newlines instead"
     if b":" in line:
         return ""
     if place == 1 and re.search(rb"[A-Za-z]", line):
@@ -313,3 +290,27 @@ def _hint(line: bytes, place: int) -> str:
 def _shown(token: bytes) -> str:
     """Return a token for a sentence."""
     return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
+
+
+def text_blocks(
+    X: RowMatrix, names: list[str], value_text: Callable[[float], str] = shortest
+) -> Iterator[str]:
+    """Yield the text of consecutive rows, about `BLOCK_ENTRIES` entries at a time.
+
+    ``names`` are the labels as they are to be written, ``value_text`` returns that of a value.
+    """
+    for name in set(names):
+        if name.split() != [name] or name == "nan" or any(mark in name for mark in ":,#"):
+            raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
+    text_of = functools.lru_cache(BLOCK_ENTRIES)(value_text)  # many files have few different numbers
+    for some in slices(X.shape[0], X.size if isinstance(X, np.ndarray) else X.nnz, BLOCK_ENTRIES):
+        part = scipy.sparse.csr_array(X[some])
+        if not np.isfinite(part.data).all():
+            raise DataError(
+                f"a value in rows {some.start + 1} to {some.stop} is not finite and cannot be written"
+            )
+        part.eliminate_zeros()
+        words = map(text_of, part.data.tolist())
+        entries = [f"{j}:{word} " for j, word in zip((part.indices + 1).tolist(), words, strict=True)]
+        rows = zip(names[some], part.indptr.tolist(), part.indptr[1:].tolist(), strict=False)
+        yield "".join(f"{name} {''.join(entries[first:last])}\n" for name, first, last in rows)

@@ -45,7 +45,6 @@ class Parsed(NamedTuple):
     lines: int
     empty: int  # lines without a row or a comment
     rows: int
-    labelled: int  # rows with a label
     classes: int  # codes of labels
     entries: int
     nans: int  # values that only Python's `float` can tell
@@ -63,7 +62,6 @@ def parse_rows(
     codes: NDArray[np.int64],
     labels: NDArray[np.int64],
     unread: NDArray[np.int64],
-    holes: NDArray[np.int64],
 ) -> Parsed:
     """Parse the lines of a text.
 
@@ -81,12 +79,10 @@ def parse_rows(
         Filled with the number of each row's label, -1 without.
     labels, unread : ndarray of int64
         Filled with a place in the text of each label, and of each value that is NaN.
-    holes : ndarray of int64
-        Filled with the places of these among the values.
     """
     pos, end = U0, np.uint64(len(text) - len(PADDING))
     m, z = U0, U0
-    lines, empty, labelled, classes, nans, queries = 0, 0, 0, 0, 0, 0
+    lines, empty, classes, nans, queries = 0, 0, 0, 0, 0
     least, largest = MAX_INDEX, -1
     is_valid = True
     ends[m] = 0
@@ -103,9 +99,8 @@ def parse_rows(
                 code = _label_code(text, at, pos, labels[:classes])
                 codes[m], labels[code] = code, at
                 classes = max(classes, code + 1)
-                labelled += 1
             first = z
-            pos, z, nans, row_queries = _parse_entries(text, pos, values, indices, unread, holes, z, nans)
+            pos, z, nans, row_queries = _parse_entries(text, pos, values, indices, unread, z, nans)
             if text[pos] != NEWLINE and text[pos] != HASH:
                 is_valid = False
                 break
@@ -121,7 +116,7 @@ def parse_rows(
         pos += U1
         lines += 1
     rows, entries = int(np.int64(m)), int(np.int64(z))
-    return Parsed(is_valid, lines, empty, rows, labelled, classes, entries, nans, queries, least, largest)
+    return Parsed(is_valid, lines, empty, rows, classes, entries, nans, queries, least, largest)
 
 
 @njit(each_step=True)
@@ -131,7 +126,6 @@ def _parse_entries(
     values: NDArray[np.float64],
     indices: NDArray[np.int32],
     unread: NDArray[np.int64],
-    holes: NDArray[np.int64],
     z: np.uint64,
     nans: int,
 ) -> tuple[np.uint64, np.uint64, int, int]:
@@ -145,7 +139,7 @@ def _parse_entries(
             indices[z], values[z] = index, value
             least = index + U1
             if math.isnan(value):
-                unread[nans], holes[nans] = pos, z
+                unread[nans] = pos
                 nans += 1
             z += U1
         elif least == U0 and load_word(text, pos) & FOUR_BYTES == QUERY:

@@ -6,6 +6,7 @@ an indicator for each of its values.
 
 import csv
 import warnings
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -75,11 +76,7 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
 
 def _is_number(word: str) -> bool:
     """Return whether a word is a number, with a decimal point or comma."""
-    try:
-        float(word.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+    return number(word.strip().replace(",", ".")) is not None
 
 
 def read(
@@ -94,7 +91,7 @@ def read(
     columns: Sequence[ColumnKey] = (),
     skip: int = 0,
     member: str = "",
-) -> tuple[LabelledRows, tuple[str, ...]]:
+) -> LabelledRows:
     """Read a file into rows and labels.
 
     Parameters
@@ -123,10 +120,9 @@ def read(
 
     Returns
     -------
-    table : LabelledRows
+    LabelledRows
         ``X`` an ndarray, or a csr_array where columns are categorical; ``labels`` float64 where all are numbers, else
         text; ``feature_names`` from the header, where no column is categorical.
-    notices : tuple of str
 
     Raises
     ------
@@ -140,25 +136,23 @@ def read(
     table = partial(_frame, path := Path(path), member, sep=sep, comment=comment or None, skiprows=skip)
     first = table(header=None, nrows=1, dtype=str, encoding_errors="replace")
     names = [str(name).strip() for name in first.iloc[0]]
-    width = len(names)
-    places: dict[ColumnKey, int] = {at: at % width for at in range(-width, width)}
-    places |= {name: at for at, name in enumerate(names) if header}
+    columns_at = range(len(names))
 
     def place(key: ColumnKey) -> int:
-        if key not in places:
-            has = listed(names, most=40) if header else f"{width} columns, counted from 0"
-            raise DataError(f"{path} has no column {key!r}; it has {has}")
-        return places[key]
+        try:
+            return names.index(key) if isinstance(key, str) else columns_at[key]
+        except (ValueError, IndexError):
+            has = listed(names, most=40) if header else f"{len(names)} columns, counted from 0"
+            raise DataError(f"{path} has no column {key!r}; it has {has}") from None
 
     labels_at = [] if label is None else [place(label)]
     symbols = {place(key): [*map(str, values)] for key, values in (categorical or {}).items()}
-    used = [*map(place, columns)] or sorted({*range(width)} - {*labels_at, *map(place, drop)})
+    used = [*map(place, columns)] or sorted({*columns_at} - {*labels_at, *map(place, drop)})
     numeric = [at for at in used if at not in symbols]
-    kinds: dict[int, Any] = dict.fromkeys(range(width), str) | dict.fromkeys(numeric, float)
-    kinds |= {at: pd.CategoricalDtype(values) for at, values in symbols.items()}
-    top = {"header": 0 if header else None, "names": [*kinds]}
+    kinds = dict.fromkeys(numeric, float) | {at: pd.CategoricalDtype(symbols[at]) for at in symbols}
+    top = {"header": 0 if header else None, "names": columns_at}
     try:
-        frame = table(**top, dtype=kinds)
+        frame = table(**top, dtype=defaultdict(lambda: str, kinds))
         numbers = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
         lacking = frame[[*symbols, *labels_at]].isin(["", np.nan]).any(axis=None)
         is_right = np.isfinite(numbers).all() and not lacking
@@ -166,14 +160,14 @@ def read(
         is_right = False
     if not is_right:
         text = table(**top, dtype=str, encoding_errors="replace", skip_blank_lines=False)  # a row a line
-        faults = []
-        for line, words in enumerate(text.fillna("").to_numpy().tolist(), 1 + skip + header):
-            for at in sorted({*used, *labels_at}) if any(words) else ():
-                if why := _fault(words[at].strip(), numeric=at in numeric, symbols=symbols.get(at)):
-                    named = f" ({shortened(names[at], 40)})" if header else ""
-                    faults.append((line, f"column {at + 1}{named}{why}"))
-                    break
-        raise FormatError(path, faults)
+        titles = [f"column {at + 1}{f' ({shortened(names[at], 40)})' * header}" for at in columns_at]
+        faults = {  # the first one of a line
+            line: titles[at] + why
+            for line, words in enumerate(text.fillna("").to_numpy().tolist(), 1 + skip + header)
+            for at in sorted({*used, *labels_at} if any(words) else (), reverse=True)
+            if (why := _fault(words[at].strip(), numeric=at in numeric, symbols=symbols.get(at)))
+        }
+        raise FormatError(path, [*faults.items()])
     if not (m := len(frame)):
         raise DataError(f"{path} has no rows{': its only line is a header' if header else ''}")
     X: Any = numbers
@@ -186,14 +180,12 @@ def read(
             else scipy.sparse.csr_array(frame[[at]].to_numpy())
             for at in used
         ]
-        X = scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
+        X = scipy.sparse.hstack(parts, format="csr")
     labels = np.full(m, np.nan)
     for at in labels_at:
         codes, values = pd.factorize(frame[at].str.strip())  # text: 01 is not 1
         labels = of_names([*values], codes)
-    return LabelledRows(
-        X, labels, feature_names=tuple(names[at] for at in used if header and not symbols)
-    ), ()
+    return LabelledRows(X, labels, feature_names=tuple(names[at] for at in used if header and not symbols))
 
 
 def _frame(path: Path, member: str, **options: Any) -> Any:
@@ -232,7 +224,7 @@ def _fault(word: str, *, numeric: bool, symbols: Sequence[str] | None) -> str:
     return f": '{shortened(word, 40)}' is not a finite number; write {remedy}"
 
 
-def read_kdd99(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple[str, ...]]:
+def read_kdd99(path: Path, *, member: str = "") -> LabelledRows:
     """Return KDD Cup 1999's records as 127 features, and the attacks' names (no final dot) as labels.
 
     The 34 numbers as they stand in the file, then indicators: 3 protocols; 71 services (the 66 of the 10 percent file,
@@ -240,11 +232,11 @@ def read_kdd99(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple[str
     columns. The papers give the number 127 and no list; this one is the only count of symbols that makes it up.
     """
     order = sorted(range(41), key=KDD99_SYMBOLS.__contains__)
-    table, notices = read(path, label=41, categorical=KDD99_SYMBOLS, columns=order, member=member)
-    return LabelledRows(table.X, np.char.rstrip(table.labels, ".")), notices
+    table = read(path, label=41, categorical=KDD99_SYMBOLS, columns=order, member=member)
+    return LabelledRows(table.X, np.char.rstrip(table.labels, "."))
 
 
-def read_miniboone(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple[str, ...]]:
+def read_miniboone(path: Path, *, member: str = "") -> LabelledRows:
     """Return MiniBooNE's rows, and labels +1 (signal, electron neutrinos) and -1 (background).
 
     The first line has two counts: that many signal rows follow, then that many background rows. `DataError` where they
@@ -252,9 +244,9 @@ def read_miniboone(path: Path, *, member: str = "") -> tuple[LabelledRows, tuple
     """
     with open_text(path, member) as stream:
         counts = [int(word) for word in stream.readline().split() if word.isdigit()]
-    table, notices = read(path, delimiter="whitespace", label=None, skip=1, member=member)
+    table = read(path, delimiter="whitespace", label=None, skip=1, member=member)
     if len(counts) != 2 or sum(counts) != table.rows:
         raise DataError(
             f"{path}: not MiniBooNE's format: {table.rows:,} rows, not as many as its first line says, {sum(counts):,}"
         )
-    return LabelledRows(table.X, np.repeat([1.0, -1.0], counts)), notices
+    return LabelledRows(table.X, np.repeat([1.0, -1.0], counts))

@@ -107,6 +107,10 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     try:
         with contextlib.ExitStack() as stack:
             stream: Any = stack.enter_context(path.open("rb"))
+            start = stream.peek(HEAD_BYTES)
+            inside = next(
+                (each(stream) for magic, each in COMPRESSIONS.items() if start.startswith(magic)), None
+            )
             if member:
                 archive = stack.enter_context(zipfile.ZipFile(stream))
                 fits = fnmatch.filter(archive.namelist(), member)
@@ -114,13 +118,15 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
                     there = ", ".join(map(ascii, archive.namelist()[:8]))
                     raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
                 inside = stack.enter_context(archive.open(fits[0]))
-                stream = io.BufferedReader(_LimitedStream(path, inside))
-            head = stream.peek(HEAD_BYTES)
-            kind = next((opened for magic, opened in COMPRESSIONS.items() if head.startswith(magic)), None)
-            if kind is not None:
-                stream = io.BufferedReader(_LimitedStream(path, kind(stream)), 1 << 16)
-                head = stream.peek(HEAD_BYTES)
-            _refuse_not_text(named, head[:HEAD_BYTES])
+            if inside is not None:
+                stream = io.BufferedReader(_LimitedStream(path, inside), 1 << 16)
+            head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+            start = head.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
+            complaints = [said for magic, said in NOT_TEXT.items() if start.startswith(magic)]
+            if b"\0" in head or not head:
+                complaints.append("is binary, not text" if head else "is empty")
+            if complaints:
+                raise DataError(f"{named} {complaints[0]}")
             if head.startswith(BYTE_ORDER_MARK):
                 stream.read(len(BYTE_ORDER_MARK))
             yield stream
@@ -130,13 +136,3 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
         if isinstance(error, OSError) and error.strerror:
             raise DataError(f"{named} cannot be read: {error.strerror}") from None
         raise DataError(f"{named} is damaged ({error}); fetch it again") from None
-
-
-def _refuse_not_text(named: str, head: bytes) -> None:
-    """Raise DataError where the first bytes of a file show that it is something else than text."""
-    start = head.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
-    for magic, complaint in NOT_TEXT.items():
-        if start.startswith(magic):
-            raise DataError(f"{named} {complaint}")
-    if b"\0" in head or not head:
-        raise DataError(f"{named} is {'binary, not text' if head else 'empty'}")
