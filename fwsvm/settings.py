@@ -1,7 +1,8 @@
-"""The settings of a training run: names, types, defaults and allowed values; settings.csv has their options and help.
+"""The settings of a training run: names, types, defaults and allowed values; settings.csv has a row of each.
 
-Fields of `Settings` are the keys of YAML files and of `fwsvm.train`; `fwsvm.cli` makes an option of each, and
-`fwsvm.estimators` parameters of some.
+Fields of `Settings` are the keys of YAML files and of `fwsvm.train`. A row has the option of the command line with its
+help, the families whose scikit-learn classifiers have the setting, and its name, default (JSON) and meaning there,
+where these differ. So another setting is one field and one row.
 """
 
 import csv
@@ -72,10 +73,15 @@ ALLOWED: Mapping[str, str | range | tuple[str, ...]] = {
 
 
 @functools.cache
-def options() -> dict[str, dict[str, str]]:
-    """Return the row of settings.csv of each setting that is an option: options, group, kind, metavar and help."""
+def table() -> list[dict[str, str]]:
+    """Return the rows of settings.csv."""
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as rows:
-        return {row["setting"]: row for row in csv.DictReader(rows)}
+        return list(csv.DictReader(rows))
+
+
+def options() -> dict[str, dict[str, str]]:
+    """Return the row of each setting that is an option."""
+    return {row["setting"]: row for row in table() if row["options"]}
 
 
 def with_options(text: str) -> str:

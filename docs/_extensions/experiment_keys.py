@@ -1,6 +1,7 @@
 """`{experiment-keys}`: the keys of an experiment file: what each means, its values, and where it may stand.
 
-A key without a sentence, and a sentence of no key, is an error of the build.
+Sentences of settings are those of settings.csv, unless there is one here. A key without a sentence, and a sentence of
+no key, is an error of the build.
 """
 
 from docutils import nodes
@@ -11,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from fwsvm.experiments import config_files
 from fwsvm.experiments.config_files import SWEPT, keys_of
 from fwsvm.kernels.kernel import KERNELS, width_rules
-from fwsvm.settings import CANDIDATES, SEARCHES, STOPS
+from fwsvm.settings import CANDIDATES, SEARCHES, STOPS, table
 from fwsvm.solvers import METHODS
 from fwsvm.solvers.protocols import PROTOCOLS
 
@@ -33,20 +34,11 @@ SENTENCES = {
     "source": "Source in the entry of the data set in `datasets.lock`.",
     "parameters": "Parameters of the method, see `fwsvm methods NAME`.",
     "kernel": "The kernel; by default that of the method.",
-    "kernel_parameters": "Parameters of the kernel, see `fwsvm kernels`.",
-    "degree": "Degree of the poly kernel.",
-    "coef0": "Constant of the poly kernel.",
-    "sigma2": "Width of the kernel; gamma = 1 / (2 sigma2).",
-    "gamma": "Width of the kernel.",
     "width_rule": "Rule by which gamma follows from the training rows.",
-    "C": "Penalty of errors; 1 by default.",
-    "lambda": "In place of C: lambda = 1 / (C rows).",
     "class_weight": "Factors of C for classes, `{1: 5, -1: 2}`, or `balanced`.",
     "stop": "Stopping rule; `relative` by default.",
     "tolerance": "Tolerance of the stopping rule; 1e-3 by default, and 0.1 in searches by exact kernel methods.",
-    "search": "Whether simplex methods search all rows or a sample.",
     "protocol": "How simplex methods start, sample and stop.",
-    "retries": "Samples without a violator before a sampled run stops.",
     "first_level": "First tolerance of the schedule, which is halved down to `tolerance`.",
     "candidates": "Rows that cvm samples from: all, outside the core set, or these class by class in turn.",
     "gradient": "Whether a sampled search computes q of its candidates or keeps it.",
@@ -79,18 +71,20 @@ class ExperimentKeys(SphinxDirective):
     """A definition of each key."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the definitions, in the order of `SENTENCES`."""
+        """Return the definitions, in the order in which keys may stand in a file."""
         known = places()
-        if wrong := set(SENTENCES) ^ set(known):
+        settings = {row["setting"].rstrip("_"): row["help"] or row["meaning"] for row in reversed(table())}
+        sentences = {key: settings[key] for key in settings.keys() & known} | SENTENCES
+        if wrong := sentences.keys() ^ known:
             raise self.error(f"keys without a sentence, or sentences of no key: {', '.join(sorted(wrong))}")
         entries: list[tuple[str, list[nodes.Node]]] = []
-        for key, sentence in SENTENCES.items():
+        for key in known:
             allowed = f"One of {', '.join(f'`{value}`' for value in VALUES[key])}. " if key in VALUES else ""
             swept = "One value, a list, or a range. " if key in SWEPT else ""
             where = nodes.paragraph(
                 "", "", *inline(f"{allowed}{swept}In: {', '.join(known[key])}."), classes=["where"]
             )
-            entries.append((key, [nodes.paragraph("", "", *inline(sentence)), where]))
+            entries.append((key, [nodes.paragraph("", "", *inline(sentences[key])), where]))
         return [definitions(entries, "key")]
 
 

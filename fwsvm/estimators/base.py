@@ -6,7 +6,7 @@ So two classes are passed on in reverse order; more keep their order.
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,22 +31,11 @@ from fwsvm.solvers.resolve import check
 from fwsvm.validation import check_labels, label_keys
 
 NO_LIMIT = -1  # of max_iter and time_limit, as in SVC
-SETTINGS = {field.name for field in fields(Settings)}
-#: Parameters that scikit-learn names otherwise than the settings.
-RENAMED = {
-    "tol": "tolerance",
-    "max_iter": "max_iterations",
-    "n_jobs": "threads",
-    "random_state": "seed",
-    "cache_size": "cache_mib",
-    "lam": "lambda_",
-}
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
-@dataclass(eq=False, repr=False)
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base of the classifiers, with the parameters that all have.
+    """Base of the classifiers; `fwsvm.estimators.parameters.with_parameters` makes their ``__init__``.
 
     Attributes
     ----------
@@ -57,18 +46,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """
 
     family: ClassVar[str]
-
-    C: float = 1.0
-    _: KW_ONLY
-    method: str = "auto"
-    stop: str = "relative"
-    tol: float = 1e-3
-    max_iter: int | None = None
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    random_state: Any = None
-    parameters: Mapping[str, Any] | None = None
-    scale: str | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
@@ -159,12 +136,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Return the settings that the parameters become, for rows X (m, n)."""
         unlimited = {name for name in ("max_iter", "time_limit") if getattr(self, name) == NO_LIMIT}
         given = {
-            RENAMED.get(name, name): value
-            for name, value in self.get_params(deep=False).items()
-            if value is not None and name not in unlimited
+            row["setting"]: value
+            for name, row in parameters.rows_of(self.family).items()
+            if row["setting"] and (value := getattr(self, name)) is not None and name not in unlimited
         }
-        given |= {"threads": effective_n_jobs(self.n_jobs), "seed": parameters.seed(self.random_state)}
-        return {name: given[name] for name in given if name in SETTINGS}
+        return given | {
+            "threads": effective_n_jobs(self.n_jobs),
+            "seed": parameters.seed(self.random_state),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,7 +1,6 @@
 """The base of the classifiers with kernels (pairs of classes, probabilities), and the methods on the simplex."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fwsvm.errors import shown
 from fwsvm.estimators import parameters
 from fwsvm.estimators.base import Classifier, in_our_order
+from fwsvm.estimators.parameters import with_parameters
 from fwsvm.experiments.prediction import PROBABILITY
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.machines import takes_kernel_values
@@ -23,7 +23,6 @@ from fwsvm.validation import as_numbers
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class KernelClassifier(Classifier):
     """Base of the classifiers with kernels, which are one-versus-one.
 
@@ -37,16 +36,6 @@ class KernelClassifier(Classifier):
     intercept_ : ndarray, shape (K (K - 1) / 2,), of each pair of classes
     coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
     """
-
-    kernel: Any = "rbf"
-    gamma: float | str | None = None
-    width_rule: str = "paper"
-    degree: int = 3
-    coef0: float = 1.0
-    kernel_parameters: Mapping[str, Any] | None = None
-    cache_size: int | None = None
-    decision_function_shape: str = "ovr"
-    probability: bool = False
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of the rows of X (t, n): shape (t,) for two classes, > 0 for ``classes_[1]``.
@@ -168,43 +157,11 @@ def kernel_matrix(kernel: KernelFunction, X: Any, Z: Any) -> np.ndarray:
     return found
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@with_parameters
 class FrankWolfeSVC(KernelClassifier):
-    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods.
-
-    Parameters
-    ----------
-    C : Penalty of errors.
-    method : One of `fwsvm methods` for kernels, but for the stochastic ones.
-    kernel : One of `fwsvm kernels`; "precomputed", where X is the kernel matrix (m, m), and (t, m) to predict; or a
-        function of two sets of rows that returns such a matrix.
-    gamma : Width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
-        ``width_rule``.
-    width_rule : From the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D.
-    degree : Degree of the poly kernel.
-    coef0 : Constant of the poly kernel.
-    kernel_parameters : Mapping of the kernel's own parameters (``fwsvm kernels``).
-    stop : relative, gap, meb or eps.
-    tol : Relative gap to reach.
-    max_iter : Iterations after which a run ends, with a ConvergenceWarning; None or -1: no limit.
-    time_limit : Seconds after which a run ends, with a ConvergenceWarning.
-    search : Look at all rows (full) or at 59 (sampled).
-    class_weight : None, "balanced", or a mapping of labels to weights.
-    parameters : Mapping of the method's own parameters (``fwsvm methods NAME``).
-    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
-        mapped; rows to predict are scaled by the same ranges.
-    probability : Whether there are `predict_proba` and `predict_log_proba`: five more models are trained, each on
-        four fifths of the rows, whose decision values on the others make the sigmoids.
-    decision_function_shape : ovr or ovo, for more than two classes.
-    cache_size : MiB for kernel columns; None: by memory.
-    n_jobs : Number of threads; None for one, -1 for all there are.
-    random_state : Seed of random numbers.
-    """
+    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods."""
 
     family: ClassVar[str] = "simplex"
-
-    search: str = "full"
-    class_weight: str | Mapping[Any, float] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).

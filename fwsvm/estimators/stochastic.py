@@ -1,6 +1,6 @@
 """The stochastic family: scs, wolfe and pegasos as a scikit-learn classifier."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,29 +9,17 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from fwsvm.errors import shown
 from fwsvm.estimators.base import class_names, in_our_order, value_errors
 from fwsvm.estimators.kernel import KernelClassifier
+from fwsvm.estimators.parameters import with_parameters
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.stochastic.pegasos import after_portion
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@with_parameters
 class StochasticSVC(KernelClassifier):
     """SVM with a kernel, the mean of hinge losses and no bias, solved on random samples of the rows.
 
     The losses of all rows count alike: the problem has no place for sample or class weights. Penalty and lambda of the
     paper's problem are lambda = 1 / (C m).
-
-    Parameters
-    ----------
-    C : Penalty of errors.
-    lam : lambda itself, in place of C: what `partial_fit` needs of portions that are small.
-    method : scs, wolfe or pegasos.
-    kernel, gamma, width_rule, degree, coef0, kernel_parameters : As of `FrankWolfeSVC`.
-    stop : relative or eps.
-    tol : Relative gap to reach.
-    max_iter : Iterations after which a run ends, with a ConvergenceWarning; None: 100,000.
-    time_limit : Seconds after which a run ends, with a ConvergenceWarning.
-    parameters : Mapping of the method's own parameters (``fwsvm methods NAME``).
-    scale, probability, decision_function_shape, cache_size, n_jobs, random_state : As of `FrankWolfeSVC`.
 
     Attributes
     ----------
@@ -39,9 +27,6 @@ class StochasticSVC(KernelClassifier):
     """
 
     family: ClassVar[str] = "stochastic"
-
-    method: str = "scs"
-    lam: float | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,)."""
