@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from fwsvm.errors import UsageError, nearest, not_one_of, shown
+from fwsvm.settings import Settings
 
 BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
@@ -33,6 +34,8 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:
     for key, raw in dict(given).items():
         if key not in kinds:
             hint = nearest(key, kinds, f"it has {', '.join(kinds) or 'none'}")
+            if key in Settings.__dataclass_fields__:
+                hint = f"{key} is a setting: write it beside the parameters"
             raise UsageError(f"{owner} has no parameter {shown(key)}; {hint}")
         found[key] = converted(f"parameter {key} of {owner}", raw, kinds[key])
     return found

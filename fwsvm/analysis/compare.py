@@ -52,8 +52,8 @@ def compare_results(
         ]
         raise ResultsError(f"no run is in both results: {'; '.join(unlike) or 'no data set and method is'}")
     notices = [
-        f"different data under the name {name}; differences there may come from the data"
-        for name in both.loc[both["data_sha256_old"] != both["data_sha256_new"], "dataset"].unique()
+        f"different data under the name {name}: times there are not compared, and accuracies may differ by it"
+        for name in both.loc[_has_other_data(both), "dataset"].unique()
     ]
     for side, one, other in zip(sides, (before, after), (after, before), strict=True):
         alone = sorted({*one["line"]} - {*other["line"]})
@@ -77,17 +77,22 @@ def compare_results(
     return [_table(found, name) for name, found in changes.items()], worse, notices
 
 
+def _has_other_data(both: pd.DataFrame) -> "pd.Series[bool]":
+    return both["data_sha256_old"] != both["data_sha256_new"]
+
+
 def _changes(both: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the change of each line, of the pairs in which both runs have a value, times as logarithms.
 
-    A time that was cut short is none, nor is the accuracy of a run on some pairs of classes.
+    A time that was cut short is none, nor one on other data, nor the accuracy of a run on some pairs of classes.
     """
     known = both[LINE].copy()
     for side in ("old", "new"):
         status, values = both[f"status_{side}"], both[f"{measure(name).column}_{side}"].astype(float)
         values = values.mask(~status.isin(DONE) | cut_in_part(status, both[f"subproblems_{side}"]))
         if name == "time":
-            values = values.mask((status == "time_limit") | (values <= 0)).map(math.log, na_action="ignore")
+            untimed = (status == "time_limit") | (values <= 0) | _has_other_data(both)
+            values = values.mask(untimed).map(math.log, na_action="ignore")
         known[side] = values
     grouped = known.dropna().groupby(LINE, sort=False)
     found = grouped.agg(pairs=("old", "size"), old=("old", "mean"), new=("new", "mean"))

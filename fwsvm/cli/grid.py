@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     "cache_mib",
     type=click.IntRange(1, 1 << 30),
     metavar="N",
-    help="Memory for kernel columns, shared out among workers [default: from what is free].",
+    help="MiB for kernel columns, shared among workers [default: by memory].",
 )
 @offline_option
 @click.option("--force", is_flag=True, help="Repeat finished runs, too.")

@@ -109,7 +109,7 @@ def compare(
     OLD and NEW are folders that `fwsvm grid` wrote. Runs are paired by data set, method, setting
     and repetition. Half a percentage point of accuracy and a fifth of the time count. Lines of six
     pairs or more are tested (Wilcoxon, Holm).
-    Times from different machines or loads are not compared.
+    Times from different machines, loads or data are not compared.
 
     Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
     """

@@ -78,6 +78,10 @@ def train(
             Display() as display,
             text.open_problem(display, data, settings, scheduler, how) as (rows, settings, resolved),
         ):
+            if trace is not None and len(rows.classes) > 2:
+                tell(
+                    [f"{trace} will have no points: a trace is of two classes, not of {len(rows.classes):,}"]
+                )
             cell = alone(rows, settings)
             known |= known_columns(resolved.as_columns()) | rows.columns | cell.identity_columns
             result, row = run_one(rows, cell, display, resolved)
@@ -102,8 +106,6 @@ def train(
         text.print_result(result, row)
         if as_json:
             click.echo(json.dumps(json_values(row)))
-    if trace is not None and result.subproblems > 1:
-        tell([f"{trace} has no points: a trace is of one problem, and these are {result.subproblems:,}"])
     if result.status == "interrupted":
         sys.exit(exit_codes.INTERRUPTED)
     sys.exit(exit_codes.FAILED if has_failed else 0)

@@ -141,7 +141,9 @@ def checked(
     present, codes = np.unique(codes, return_inverse=True)
     if len(present) < 2:
         said = (
-            "is one class only; a classifier needs rows of two" if len(codes) else "are no rows to train on"
+            "is one class only; a classifier needs rows of two, with positive weights"
+            if len(codes)
+            else "are no rows to train on"
         )
         raise UsageError(f"there {said}")
     return Checked(X, codes, weights, tuple(classes[k] for k in present), present, kept)
@@ -221,7 +223,7 @@ def weights_of_classes(
 
 
 def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> None:
-    """Raise RangeError if kernel values of the rows of X (m, n) are beyond single precision, or below it.
+    """Raise RangeError if kernel values of the rows of X (m, n) are beyond single precision, UsageError below it.
 
     All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z): values of rows with themselves are largest.
     """
@@ -241,8 +243,8 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
             )
         widest, stored = max(widest, own.max(initial=0.0)), stored + len(rows.values)
     if stored and widest < SMALLEST_SQUARE:
-        raise RangeError(
-            f"the values of all rows are too small for kernel values in single precision; {SCALE}"
+        raise UsageError(
+            f"all rows are zero, or too close to it for kernel values in single precision; {SCALE}"
         )
 
 

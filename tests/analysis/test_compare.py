@@ -61,7 +61,10 @@ def test_endings_missing_partners_other_data_and_machines_are_named(tmp_path: Pa
     old = folder(tmp_path / "old")
     cases = {
         "worse: a1a swap: 1 run max_iterations, previously converged": {"status": "max_iterations"},
-        "different data under the name a1a": {"data_sha256": "f" * 64},
+        "different data under the name a1a: times there are not compared": {
+            "data_sha256": "f" * 64,
+            "train_seconds": 5.0,
+        },
         "times are not compared: the times on a1a come from different machines": {"machine": "other"},
     }
     for place, (said, changed) in enumerate(cases.items()):

@@ -105,6 +105,7 @@ def test_a_row_and_its_identity_name_the_weights(file):
         (["1=heavy"], "the weight of class '1' must be a finite number, not 'heavy'"),
         (["1=-1"], "the weight of class '1' must not be negative"),
         (["1=inf"], "the weight of class '1' must be a finite number"),
+        (["1=0", "2=0"], "one class only; a classifier needs rows of two, with positive weights"),
         (["7=2"], "names '7', which is no class; the classes are '1', '2', '3'"),
     ],
 )

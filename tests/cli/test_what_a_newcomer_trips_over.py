@@ -138,6 +138,6 @@ def test_a_trace_of_more_than_two_classes_is_said_to_have_no_points(rows):
     for content, said in ((rows.read_text(), False), (rows.read_text() + "2 1:5 2:5\n2 1:4 2:5\n", True)):
         rows.write_text(content)
         found = done(*words)
-        assert ("t.csv has no points: a trace is of one problem" in found.stderr) is said
+        assert ("t.csv will have no points: a trace is of two classes, not of 3" in found.stderr) is said
         assert (len(rows.with_name("t.csv").read_text().splitlines()) == 1) is said
     assert "(two classes)" in " ".join(done("train", "--help").stdout.split())
