@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fwsvm.data import inputs
 from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.inputs import rows_of
 from fwsvm.errors import UsageError, warn_user
-from fwsvm.experiments.prediction import PROBABILITY
+from fwsvm.experiments.prediction import PROBABILITY, read_unseen
 from fwsvm.experiments.prediction import predict as predict_rows
-from fwsvm.experiments.record import row, with_facts
+from fwsvm.experiments.record import kernel_of, row, with_facts
 from fwsvm.experiments.run import LocalRows
-from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import (
     Model,
@@ -30,7 +29,6 @@ from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
 from fwsvm.settings import ALLOWED
 from fwsvm.solvers import Result
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import check
 from fwsvm.validation import (
     as_numbers,
@@ -98,8 +96,7 @@ def train(
         if weights.shape != (rows := loaded.train.rows,):
             raise UsageError(f"there are weights of shape {weights.shape} for {rows} rows")
     ready = LocalRows(loaded, probability=probability, weights=weights)
-    kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
-    if warning := scaling_warning(ready.data.train.X, family(kernel), 'scale="[0,1]"'):
+    if warning := scaling_warning(ready.data.train.X, kernel_of(chosen), 'scale="[0,1]"'):
         warn_user(warning)
     result = ready.train(chosen, watch)
     return replace(result, model=replace(result.model, labels=values))
@@ -165,20 +162,14 @@ def predict(
 
 def _unseen(model: Model, data: Any) -> LabelledRows:
     """Return the rows to predict."""
-    precomputed = takes_kernel_values(model)
     if isinstance(data, str | Path):
-        base = (
-            {"zero_based": True}
-            if precomputed
-            else {"zero_based": model.zero_based, "features": model.features}
-        )
-        return inputs.read_rows(data, **base, unseen=True, feature_names=model.feature_names)[0]
+        return read_unseen(model, data)
     if isinstance(data, Dataset | LabelledRows):
-        table = inputs.rows_of(data) if isinstance(data, Dataset) else data
+        table = rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)
         return table
     rows = as_rows(data)
-    if precomputed:
+    if takes_kernel_values(model):
         rows = beside_numbers(rows)
     elif isinstance(rows, np.ndarray):
         refuse_other_width(rows, model.features)

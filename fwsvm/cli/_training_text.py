@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,11 +49,9 @@ def open_problem(
     base, scale = how["zero_based"], how["scale"]
     with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
         resolved, table = resolve(remote.source, settings), remote.source.table
-        facts = {
-            "origin": f"{remote.columns['dataset']} (on {len(table.cluster.client.nthreads()):,} workers)",
-            "shape": f"{len(table.codes):,} x {table.features:,}",
-        }
-        _print_problem(remote, resolved, facts, table.classes, table.ranges)
+        origin = f"{data} (on {len(table.cluster.client.nthreads()):,} workers)"
+        shape = f"{len(table.codes):,} x {table.features:,}"
+        _print_problem(remote, resolved, table.ranges, origin=origin, shape=shape)
         yield remote, settings, resolved
 
 
@@ -83,7 +81,7 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
             unseen, _ = inputs.read_rows(how["test"], zero_based=True, unseen=True)
             refuse_other_rows(unseen.X, training_rows=n - 1)
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
-    _print_problem(rows, resolved, {"origin": origin, "shape": shape}, classes, data.train.ranges)
+    _print_problem(rows, resolved, data.train.ranges, origin=origin, shape=shape)
     weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(m))
     if settings.class_weight is not None:
         each = [f"{name}: {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
@@ -96,17 +94,11 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
     return rows, settings, resolved
 
 
-def _print_problem(
-    rows: "TrainingRows",
-    resolved: "Resolved",
-    facts: dict[str, str],
-    classes: Sequence[str],
-    ranges: "Ranges | None",
-) -> None:
-    """Print a problem; ``facts`` say where the rows are from, and their shape."""
+def _print_problem(rows: "TrainingRows", resolved: "Resolved", ranges: "Ranges | None", **facts: str) -> None:
+    """Print a problem; ``facts`` are the origin of the rows, and their shape."""
     from fwsvm.kernels.kernel import family
 
-    searches, is_binary = bool(resolved.family.searches), len(classes) == 2
+    searches, classes = bool(resolved.family.searches), rows.classes
     known = {
         **resolved.as_columns(),
         **vars(resolved),
@@ -131,7 +123,7 @@ def _print_problem(
     lines = {
         "data": "{origin}",
         "rows": "{shape}, {tests:,} test rows" if rows.test_count else "{shape}",
-        "classes": "{classes[0]} is +1, {classes[1]} is -1" if is_binary else ORDER,
+        "classes": "{classes[0]} is +1, {classes[1]} is -1" if len(classes) == 2 else ORDER,
         "scaling": SCALED if ranges else "none (values as they are)",
         "method": "{method.name} ({method.paper})",
         "problem": "{family.problem}",

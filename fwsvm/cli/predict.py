@@ -72,14 +72,10 @@ def predict(
     Rows are taken unscaled, as in the file: a MODEL trained on scaled rows scales them by the same ranges. Any other
     MODEL scales nothing, even where the entry of a data set asks for it.
     """
-    from scipy.sparse import issparse
-
     from fwsvm.cli._progress import Display
-    from fwsvm.data import inputs
     from fwsvm.experiments import prediction
     from fwsvm.files.atomic import replacing
     from fwsvm.problems import model_files
-    from fwsvm.problems.machines import refuse_other_width, takes_kernel_values
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
@@ -90,29 +86,14 @@ def predict(
         if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
             raise UsageError(f"{data} is a model: the model comes first: fwsvm predict {data} {model}")
         machine = model_files.read(model)
-        given = takes_kernel_values(machine)  # index 0 is the number of the row
-        expected = machine.features if zero_based is None and machine.zero_based else None
-        zero_based = given or (machine.zero_based if zero_based is None else zero_based)
         if scheduler is not None:
             notices: tuple[str, ...] = ()
             found = prediction.predict_on_cluster(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
-            table, scaling = inputs.read_rows(
-                data,
-                unseen=True,
-                zero_based=zero_based,
-                label=label,
-                feature_names=machine.feature_names,
-                features=expected,
-            )
-            if not issparse(table.X):
-                refuse_other_width(table.X, machine.features)
+            table = prediction.read_unseen(machine, data, zero_based=zero_based, label=label)
             notices = table.notices
-            if scaling != "none" and machine.ranges is None:
-                said = f"{model} scales nothing, so it gets the rows of {data} as they are in the file, though `fwsvm"
-                notices = (*notices, f"{said} train {data}` scales them to {scaling}")
             found = prediction.predict(machine, table, usable_threads(), wanted=wanted, name=data)
     if found.ignored:
         why = f"the model was trained on {counted(machine.features, 'feature')}"

@@ -16,7 +16,7 @@ from fwsvm.data.partitions import cut
 from fwsvm.distributed import fit as cluster
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.table import ClusterSource, RemoteTable
-from fwsvm.experiments.run import ALONE, accuracies
+from fwsvm.experiments.run import ALONE, TEST, accuracies
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result, Settings
@@ -66,21 +66,14 @@ class RemoteRows:
         rest, test = (self.source.some(np.flatnonzero(mask)) for mask in (~held_out, held_out))
         return RemoteRows(rest, test, self.columns, self.notices, zero_based=self.zero_based)
 
-    def training_accuracies(self, results: Sequence[Result]) -> list[float]:
-        """Return the accuracy on the training rows for each result; of a fold only the rows held out are predicted."""
-        return [] if isinstance(self.test, ClusterSource) else _accuracies(self.source, results)
-
-    def test_accuracies(self, results: Sequence[Result]) -> list[float]:
-        """Return the accuracy on the test rows for each result; none without test rows."""
-        if isinstance(self.test, ClusterSource):
-            return _accuracies(self.test, results)
-        return accuracies(results, self.test, self.classes) if self.test is not None else []
-
-
-def _accuracies(source: ClusterSource, results: Sequence[Result]) -> list[float]:
-    """Return the fraction of rows on a cluster whose label a model predicts, for each result."""
-    enter(Phase.PREDICT)
-    return [source.accuracy(result.model) for result in results if isinstance(result.model, KernelModel)]
+    def accuracies(self, results: Sequence[Result], which: str) -> list[float]:
+        """Return the accuracy on the training or test rows for each result; of a fold on the rows held out alone."""
+        is_fold = isinstance(self.test, ClusterSource)
+        rows = self.test if which == TEST else None if is_fold else self.source
+        if not isinstance(rows, ClusterSource):
+            return accuracies(results, rows, self.classes)
+        enter(Phase.PREDICT)
+        return [rows.accuracy(result.model) for result in results if isinstance(result.model, KernelModel)]
 
 
 @contextmanager

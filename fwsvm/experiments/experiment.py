@@ -56,10 +56,7 @@ class ValidationRule:
     @property
     def description(self) -> str:
         """The rule as text, for messages and for run ids."""
-        if self.folds:
-            return f"{self.folds} folds"
-        short = f"{self.holdout:g}"
-        return f"{short if float(short) == self.holdout else repr(self.holdout)} held out"
+        return f"{self.folds} folds" if self.folds else f"{self.holdout} held out"
 
 
 @dataclass(frozen=True)

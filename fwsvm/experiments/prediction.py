@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
 from fwsvm._mapped import all_finite, fitted
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.inputs import parts_of
+from fwsvm.data.inputs import parts_of, read_rows
 from fwsvm.data.labels import encode, unknown
 from fwsvm.data.partitions import Partition, cut, read
 from fwsvm.errors import DataError, UsageError
@@ -21,7 +22,9 @@ from fwsvm.problems.machines import (
     Prepared,
     prepared,
     refuse_other_columns,
+    refuse_other_width,
     refuse_undecided,
+    takes_kernel_values,
 )
 from fwsvm.problems.probability import probabilities
 
@@ -106,6 +109,35 @@ def _predict(model: Model, table: LabelledRows, threads: int, wanted: str) -> Pr
     )
 
 
+def read_unseen(
+    model: Model, data: str | Path, *, zero_based: bool | None = None, label: str | None = None
+) -> LabelledRows:
+    """Return the rows of a file or a name that a model is to predict, not scaled.
+
+    Features are counted as in the training rows unless ``zero_based`` says otherwise; for ``label`` and errors see
+    `fwsvm.data.inputs.read_rows`.
+    """
+    table, scaling = read_rows(
+        data,
+        unseen=True,
+        zero_based=_base(model, zero_based),
+        label=label,
+        feature_names=model.feature_names,
+        features=model.features if zero_based is None and model.zero_based else None,
+    )
+    if isinstance(table.X, np.ndarray):
+        refuse_other_width(table.X, model.features)
+    if scaling == "none" or model.ranges is not None:
+        return table
+    said = "the model scales nothing, so it gets the rows as they are in the file, though `fwsvm train"
+    return replace(table, notices=(*table.notices, f"{said} {data}` scales them to {scaling}"))
+
+
+def _base(model: Model, zero_based: bool | None) -> bool | None:
+    """Return how features of rows to predict are counted; of kernel values index 0 is the number of the row."""
+    return takes_kernel_values(model) or (model.zero_based if zero_based is None else zero_based)
+
+
 def predict_on_cluster(
     address: str, model: Model, data: str, *, wanted: str, zero_based: bool | None
 ) -> Prediction:
@@ -119,7 +151,7 @@ def predict_on_cluster(
     from fwsvm.distributed.cluster import Cluster
 
     enter(Phase.PREDICT)
-    partitions = cut(data, zero_based=zero_based)
+    partitions = cut(data, zero_based=_base(model, zero_based))
     cluster = Cluster(address)
     try:
         found = cluster.gather(cluster.each(_predict_partition, partitions, cluster.send(model), wanted))

@@ -47,6 +47,9 @@ CellWatch = Callable[[Cell, Progress | Phase], None]
 Deliver = Callable[["Record"], None]
 Trained: TypeAlias = tuple[Cell, Run, "Row"]
 ALONE: Row = {"parallel_cells": 1, "shared": False}  # columns of a run by itself
+TRAINING, TEST = "training", "test"
+#: Column of an accuracy, and flag of a run without it.
+ACCURACIES = {TRAINING: ("train_accuracy", TRAIN_UNMEASURED), TEST: ("test_accuracy", TEST_UNMEASURED)}
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
 
 
@@ -113,22 +116,26 @@ class LocalRows:
         """Return the rows outside a boolean mask (m,), scaled by their own ranges, and those inside to test on."""
         return LocalRows(divided(self.as_loaded, held_out))
 
-    def training_accuracies(self, results: Sequence[Result]) -> list[float]:
-        """Return the accuracy on the training rows for each result; none if predicting could outlast training."""
+    def accuracies(self, results: Sequence[Result], which: str) -> list[float]:
+        """Return the accuracy on the training or test rows for each result.
+
+        There is none without test rows, nor on training rows whose prediction could outlast training.
+        """
+        if which == TEST:
+            return accuracies(results, self.data.test, self.classes)
         models, m = [result.model for result in results], float(self.data.train.rows)
         values = sum(m * model.counts.sum() for model in models if isinstance(model, KernelModel))
         if values > MAX_KERNEL_VALUES or any(result.sample is not None for result in results):
             return []
         return accuracies(results, self.data.train, self.classes)
 
-    def test_accuracies(self, results: Sequence[Result]) -> list[float]:
-        """Return the accuracy on the test rows for each result; none without test rows."""
-        test = self.data.test
-        return accuracies(results, test, self.classes) if test is not None and self.test_count else []
 
-
-def accuracies(results: Sequence[Result], table: LabelledRows, classes: tuple[str, ...]) -> list[float]:
-    """Return the fraction of rows whose label a model predicts, for each result."""
+def accuracies(
+    results: Sequence[Result], table: LabelledRows | None, classes: tuple[str, ...]
+) -> list[float]:
+    """Return the fraction of rows whose label a model predicts, for each result; none without rows."""
+    if table is None or not table.rows:
+        return []
     enter(Phase.PREDICT)
     codes = encode(table.labels, classes)
     decided = decisions(results, fitted(table.X, results[0].model.features)[0])
@@ -167,7 +174,7 @@ def run_one(
         known |= {"rows": sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
         cell = replace(cell, fingerprint=known["data_sha256"])
     of_search = cell.experiment and cell.role == SELECT
-    ((result, more),) = measured(rows, [result], *([] if of_search else ["training"]), "test")
+    ((result, more),) = measured(rows, [result], *([] if of_search else [TRAINING]), TEST)
     if "train_accuracy" in more and (
         note := accuracy_warning(more["train_accuracy"], np.bincount(rows.codes).tolist())
     ):
@@ -176,7 +183,7 @@ def run_one(
 
 
 def measured(rows: TrainingRows, results: list[Result], *wanted: str) -> list[tuple[Result, Row]]:
-    """Return each result with its ``test`` or ``training`` accuracies as columns.
+    """Return each result with its test or training accuracies as columns.
 
     Where one cannot be computed there is none, and the message says why: the model is no worse for it. Seconds of
     prediction are equal shares of the whole.
@@ -184,20 +191,17 @@ def measured(rows: TrainingRows, results: list[Result], *wanted: str) -> list[tu
     columns: list[Row] = [{} for _ in results]
     try:
         for which in wanted:
-            begun, is_test = time.perf_counter(), which == "test"
+            begun, (column, flag) = time.perf_counter(), ACCURACIES[which]
             try:
-                found = rows.test_accuracies(results) if is_test else rows.training_accuracies(results)
+                found = rows.accuracies(results, which)
             except UNMEASURED as error:
-                flag = TEST_UNMEASURED if is_test else TRAIN_UNMEASURED
                 results = [unmeasured(each, f"The {which} accuracy", error, flag) for each in results]
                 continue
             seconds = (time.perf_counter() - begun) / len(results)
             for own, accuracy in zip(columns, found, strict=False):
-                own.update(
-                    {"test_accuracy": accuracy, "predict_seconds": seconds}
-                    if is_test
-                    else {"train_accuracy": accuracy}
-                )
+                own[column] = accuracy
+                if which == TEST:
+                    own["predict_seconds"] = seconds
     except KeyboardInterrupt:
         said = "Interrupted while rows were predicted."
         results = [replace(noted(each, said), status=Status.INTERRUPTED) for each in results]
@@ -293,7 +297,7 @@ def _certified(rows: LocalRows, path: CPath | None, waiting: list[Trained]) -> I
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
         yield from (failure_record(cell, error, **known) for cell, _, known in some)
         return
-    for (cell, _, known), (result, more) in zip(some, measured(rows, certified, "test"), strict=True):
+    for (cell, _, known), (result, more) in zip(some, measured(rows, certified, TEST), strict=True):
         yield _record_of(cell, result, _row_of(rows, cell, result, known | more))
 
 

@@ -8,26 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fwsvm.status import (
-    BELOW_MAJORITY,
-    NOT_FINITE,
-    NOT_FINITE_FLAG,
-    TEST_UNMEASURED,
-    TRAIN_UNMEASURED,
-    TRAINED_ON_SAMPLE,
-    Status,
-    gap_flags,
-)
+from fwsvm.status import BELOW_MAJORITY, NOT_FINITE, NOT_FINITE_FLAG
 
-#: Options that had no column of their own, and stood among the parameters where they told two methods apart.
-_OWN_COLUMNS = ("protocol", "time_limit", "max_iterations")
 #: What the message of a row said of it before there were flags.
-_SAID = {
-    NOT_FINITE: NOT_FINITE_FLAG,
-    "of its training rows, fewer than the": BELOW_MAJORITY,
-    "The training accuracy could not be computed:": TRAIN_UNMEASURED,
-    "The test accuracy could not be computed:": TEST_UNMEASURED,
-}
+_SAID = {NOT_FINITE: NOT_FINITE_FLAG, "of its training rows, fewer than the": BELOW_MAJORITY}
 
 
 def method_label(method: str, parameters: str, chosen: str = "") -> str:
@@ -48,36 +32,16 @@ def _as_text(value: Any) -> str:
 
 
 def updated(row: Mapping[str, str]) -> dict[str, str]:
-    """Return a row of an older schema, fields as text, with the columns of schema 4 that its own ones tell."""
-    label, _, chosen = row.get("method", "").partition(" (")
-    name, _, inside = label.partition("(")
-    parts = (part.partition("=") for part in inside.removesuffix(")").split(", ") if part)
-    given = {key: value for key, _, value in parts}
-    own = {key: given.pop(key) for key in _OWN_COLUMNS if key in given}
-    found = {**row, **own, "method": name, "flags": row.get("flags") or " ".join(_flags(row, chosen))}
-    found["chosen"] = row.get("chosen") or chosen.removesuffix(")")
-    found["parameters"] = row.get("parameters") or as_json({key: _value(key, given[key]) for key in given})
-    return found
+    """Return a row of an older schema, fields as text, with the methods that ``auto`` chose and with flags.
+
+    Parameters stay in the name of the method, which is then the label that `method_label` makes of a row of today.
+    """
+    method, _, chosen = row.get("method", "").partition(" (")
+    flags = [flag for said, flag in _SAID.items() if said in row.get("message", "")]
+    own = {"chosen": chosen.removesuffix(")"), "flags": " ".join(flags)}
+    return {**row, "method": method, **{name: row.get(name) or value for name, value in own.items()}}
 
 
 def as_json(parameters: Mapping[str, Any]) -> str:
     """Return parameters as the column has them: JSON in the order given, empty where there are none."""
     return json.dumps(dict(parameters)) if parameters else ""
-
-
-def _value(key: str, text: str) -> Any:
-    if key == "class_weight" and ":" in text:
-        pairs = (pair.rpartition(":") for pair in text.split(" "))
-        return {label: float(weight) for label, _, weight in pairs}
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _flags(row: Mapping[str, str], chosen: str) -> list[str]:
-    objective, gap, relative = (float(row.get(name) or 0.0) for name in ("objective", "gap", "relative_gap"))
-    done = row.get("status") in set(Status) and Status(row["status"]).done
-    found = gap_flags(objective, gap, relative, row.get("gap_kind", "")) if done else []
-    found += [flag for said, flag in _SAID.items() if said in row.get("message", "") and flag not in found]
-    return [*found, *([TRAINED_ON_SAMPLE] if "sample of" in chosen else [])]

@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +10,6 @@ from typing import Any
 
 from fwsvm.files.atomic import replacing
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-
-#: Characters that move the cursor of a terminal or end a line, which names of files may have.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def json_values(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,7 +34,7 @@ def csv_field(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(value)
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(str(value).split()))
+    return " ".join(str(value).split())
 
 
 def csv_fields(row: Mapping[str, Any]) -> dict[str, str]:

@@ -109,16 +109,16 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     assert found >= max(right.values()) - 3
 
 
-@pytest.mark.parametrize(("name", "calls"), [("test_accuracies", 1), ("training_accuracies", 0)])
-def test_an_interrupt_leaves_the_model_that_was_trained(folder, monkeypatch, name, calls):
-    real, made = getattr(runs.LocalRows, name), []
+@pytest.mark.parametrize(("which", "calls"), [("test", 1), ("training", 0)])
+def test_an_interrupt_leaves_the_model_that_was_trained(folder, monkeypatch, which, calls):
+    real, made = runs.LocalRows.accuracies, []
 
-    def pressed(*given: object) -> object:
-        made.append(1)
-        if len(made) > calls:
+    def pressed(rows: runs.LocalRows, results: object, asked: str) -> object:
+        made.append(asked)
+        if made.count(which) > calls:
             raise KeyboardInterrupt
-        return real(*given)
+        return real(rows, results, asked)
 
-    monkeypatch.setattr(runs.LocalRows, name, pressed)
+    monkeypatch.setattr(runs.LocalRows, "accuracies", pressed)
     assert "nterrupted" in done("easy", "train.svm", code=130).stderr
-    assert (folder / "train.svm.model").exists() == (name == "training_accuracies")
+    assert (folder / "train.svm.model").exists() == (which == "training")
