@@ -10,7 +10,7 @@ import pandas as pd
 
 from fwsvm.errors import ResultsError, shortened
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TEXTS, TRACE_COLUMNS, TRUTHS
-from fwsvm.results.schemas import updated
+from fwsvm.results.schemas import update
 from fwsvm.status import Status
 
 #: Files of a results folder besides its traces.
@@ -60,10 +60,7 @@ def read_runs(path: Path) -> ResultsTable:
         raise ResultsError(
             f"{path}: a row of a schema above {SCHEMA}, which this version reads; update fwsvm"
         )
-    older = (frame["schema"] != str(SCHEMA)).to_numpy()
-    if older.any():
-        mended = pd.DataFrame([updated(row) for row in records(frame[older])], frame.index[older])
-        frame = pd.concat([frame[~older], mended[frame.columns]]).sort_index()
+    update(frame)
     return table._replace(frame=frame)
 
 

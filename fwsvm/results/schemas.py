@@ -31,15 +31,22 @@ def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def updated(row: Mapping[str, str]) -> dict[str, str]:
-    """Return a row of an older schema, fields as text, with the methods that ``auto`` chose and with flags.
+def update(frame: Any) -> None:
+    """Give the rows of older schemas in a data frame of text what ``auto`` chose, and flags; others stay as they are.
 
     Parameters stay in the name of the method, which is then the label that `method_label` makes of a row of today.
     """
-    method, _, chosen = row.get("method", "").partition(" (")
-    flags = [flag for said, flag in _SAID.items() if said in row.get("message", "")]
-    own = {"chosen": chosen.removesuffix(")"), "flags": " ".join(flags)}
-    return {**row, "method": method, **{name: row.get(name) or value for name, value in own.items()}}
+    labels = [label.partition(" (") for label in frame["method"]]
+    frame["method"] = [method for method, _, _ in labels]
+    frame["chosen"] = [
+        known or chosen.removesuffix(")")
+        for known, (_, _, chosen) in zip(frame["chosen"], labels, strict=True)
+    ]
+    for said, flag in _SAID.items():
+        frame["flags"] = [
+            known or (flag if said in message else "")
+            for known, message in zip(frame["flags"], frame["message"], strict=True)
+        ]
 
 
 def as_json(parameters: Mapping[str, Any]) -> str:

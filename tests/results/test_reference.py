@@ -10,7 +10,7 @@ from fwsvm.analysis import figures
 from fwsvm.analysis.figures import Drawing
 from fwsvm.experiments.store import open_results
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.schemas import updated
+from fwsvm.results.schemas import method_label
 from tests.cli.running import rows, run
 
 pytestmark = pytest.mark.slow
@@ -96,6 +96,9 @@ def test_a_committed_folder_is_merged_and_continued_without_losing_a_field(
         assert set(store.rows) == {row["run_id"] for row in before}
     after = rows(tmp_path)
     assert list(after[0]) == list(COLUMNS)
-    assert after == [dict.fromkeys(COLUMNS, "") | updated(row) for row in before]
+    said = [{name: row[name] for name in ("method", "chosen", "flags")} for row in after]
+    assert after == [dict.fromkeys(COLUMNS, "") | row | own for row, own in zip(before, said, strict=True)]
+    labels = [method_label(own["method"], "", own["chosen"]) for own in said]
+    assert labels == [row["method"] for row in before]
     last = {row["run_id"]: row for row in before}
     assert {row["run_id"] for row in rows(tmp_path / "merged")} == set(last)
