@@ -1,8 +1,8 @@
 """The settings of a training run: names, types, defaults and allowed values; settings.csv has a row of each.
 
 Fields of `Settings` are the keys of YAML files and of `fwsvm.train`. A row has the option of the command line with its
-help, the families whose scikit-learn classifiers have the setting, and its name, default (JSON) and meaning there,
-where these differ. So another setting is one field and one row.
+help, the values that are allowed, the families whose scikit-learn classifiers have the setting, and its name, default
+(JSON) and meaning there, where these differ. So another setting is one field and one row.
 """
 
 import csv
@@ -15,8 +15,8 @@ from typing import Any
 
 STOPS = ("relative", "gap", "meb", "eps")
 SEARCHES = ("full", "sampled")
-CANDIDATES = UNIFORM, OUTSIDE, BALANCED = ("uniform", "outside", "balanced")
-GRADIENTS = CHEAPER, COMPUTED, KEPT = ("cheaper", "computed", "kept")
+UNIFORM, BALANCED = "uniform", "balanced"  # candidates
+CHEAPER, COMPUTED, KEPT = "cheaper", "computed", "kept"  # gradients
 POSITIVE, FINITE = "a positive number", "a finite number"
 
 
@@ -56,22 +56,6 @@ class Settings:
     final_gap: bool = True
 
 
-#: Values that a setting may have: a kind of number, a range of whole numbers, or one of some words.
-ALLOWED: Mapping[str, str | range | tuple[str, ...]] = {
-    **dict.fromkeys(("gamma", "sigma2", "C", "lambda_", "tolerance", "first_level", "time_limit"), POSITIVE),
-    "coef0": FINITE,
-    "degree": range(1, 2**31),
-    "protocol": ("default", "paper", "libcvm", "fw-svms"),
-    "retries": range(1, 2**31 + 1),
-    "candidates": CANDIDATES,
-    "gradient": GRADIENTS,
-    "max_iterations": range(1, 2**53 + 1),
-    "seed": range(2**64),
-    "threads": range(1, 1025),  # each takes memory, and a typing mistake takes all
-    "cache_mib": range(1, 2**30 + 1),
-}
-
-
 @functools.cache
 def table() -> list[dict[str, str]]:
     """Return the rows of settings.csv."""
@@ -82,6 +66,18 @@ def table() -> list[dict[str, str]]:
 def options() -> dict[str, dict[str, str]]:
     """Return the row of each setting that is an option."""
     return {row["setting"]: row for row in table() if row["options"]}
+
+
+def _values(text: str) -> str | range | tuple[str, ...]:
+    """Return what a row allows: a kind of number, whole numbers from one to another, or one of some words."""
+    first, _, last = text.partition(" to ")
+    if last:
+        return range(int(first), int(last) + 1)
+    return text if text in {POSITIVE, FINITE} else tuple(text.split())
+
+
+#: Values that a setting may have, where they are limited.
+ALLOWED = {name: _values(row["allowed"]) for name, row in options().items() if row["allowed"]}
 
 
 def with_options(text: str) -> str:

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from fwsvm.experiments import config_files
 from fwsvm.experiments.config_files import SWEPT, keys_of
 from fwsvm.kernels.kernel import KERNELS, width_rules
-from fwsvm.settings import CANDIDATES, SEARCHES, STOPS, table
+from fwsvm.settings import ALLOWED, SEARCHES, STOPS, table
 from fwsvm.solvers import METHODS
 from fwsvm.solvers.protocols import PROTOCOLS
 
@@ -20,7 +20,7 @@ PLACES = {place: keys_of(place) for place in config_files.PLACES if place != "se
 PLACES["a profile"] = [key for key in PLACES["the file"] if key not in {"name", "extends", "profiles"}]
 VALUES = {
     "kernel": [name for name, kernel in KERNELS.items() if not kernel.given], "width_rule": width_rules(),
-    "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS, "candidates": CANDIDATES, "method": METHODS,
+    "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS, "candidates": ALLOWED["candidates"], "method": METHODS,
 }  # fmt: skip
 
 SENTENCES = {

@@ -50,10 +50,11 @@ class Bars(Progress):
             yield name
 
 
-class Display:
+class Display(contextlib.ExitStack):
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
     def __init__(self) -> None:
+        super().__init__()
         console = Console(stderr=True, highlight=False, emoji=False)
         self._has_bars = console.is_terminal and not (console.is_dumb_terminal or is_quiet())
         said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
@@ -72,18 +73,13 @@ class Display:
         for _ in (RUNS, PHASE):
             self._bars.add_task("", total=None, visible=False, said="")
         self._compiled, self._counted, self._last_line, self._done = 0, "", -math.inf, 0.0
-        self._open = contextlib.ExitStack()
         self.begin()
 
     def __enter__(self) -> Self:
         """Show bars as soon as there are any."""
-        self._open.enter_context(phases.listening(self.enter, self.inside))
-        self._open.enter_context(self._bars)
+        self.enter_context(phases.listening(self.enter, self.inside))
+        self.enter_context(self._bars)
         return self
-
-    def __exit__(self, *_: object) -> None:
-        """Take the bars away."""
-        self._open.close()
 
     def _update(self, line: TaskID, label: str, done: float | None, said: str) -> None:
         """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""

@@ -113,7 +113,7 @@ def kernels(name: str | None) -> None:
 def info() -> None:
     """Show versions, machine and caches.
 
-    With the size of each cache folder, and what is not installed.
+    With packages that are not installed.
     """
     from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.record import environment
@@ -134,7 +134,7 @@ def info() -> None:
         "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),
         "cache": str(folders.cache_root()),
-        "folders": {name: _folder(place) for name, place in caches.items()},
+        "folders": {name: str(place) for name, place in caches.items()},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
     print_facts(facts)
@@ -147,12 +147,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _folder(folder: Path) -> dict[str, Any]:
-    """Return path, number of files and bytes of a folder; zeros where there is none."""
-    files = [each for each in folder.rglob("*") if each.is_file()]
-    return {"path": str(folder), "files": len(files), "bytes": sum(each.stat().st_size for each in files)}
 
 
 @click.command()

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
-from fwsvm.data.splits import subsample
+from fwsvm.data.splits import fold, subsample
 from fwsvm.experiments.experiment import DataSpec, Resources, Selection, ValidationRule
 from fwsvm.experiments.plan import SEARCH_TOLERANCE, SELECT, Cell, Choice, choose, selection_chains
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
-from fwsvm.experiments.samples import masks, refuse_few_rows
+from fwsvm.experiments.samples import refuse_few_rows
 from fwsvm.phases import Phase
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Result, Settings, Status
@@ -48,8 +48,8 @@ def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Wa
     """
     rule = ValidationRule(folds=folds)
     refuse_few_rows(rows.columns["dataset"], rows.codes, rows.classes, folds)
-    for part, held_out in enumerate(masks(rows.codes, rule, settings.seed)):
-        left: TrainingRows = rows.without(held_out)
+    for part in range(folds):
+        left: TrainingRows = rows.without(fold(rows.codes, folds, part, settings.seed))
         cell = alone(left, settings, role=SELECT, held_out=rule, part=part)
         yield Fold(*run_one(left, cell, watch), left.test_count)
 

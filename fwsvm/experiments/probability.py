@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
+from fwsvm.data.splits import fold
 from fwsvm.errors import SettingError
-from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.record import noted
-from fwsvm.experiments.samples import masks, refuse_lost_class
+from fwsvm.experiments.samples import refuse_lost_class
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
@@ -86,7 +86,8 @@ def with_probabilities(
     decision, otherwise = np.empty((len(codes), len(pairs))), 0
     sigmoids = np.empty((2, len(pairs)))
     try:
-        for held_out in masks(codes, ValidationRule(folds=FOLDS), settings.seed):
+        for part in range(FOLDS):
+            held_out = fold(codes, FOLDS, part, settings.seed)
             if not held_out.any():
                 continue
             some = None if weights is None else weights[~held_out]

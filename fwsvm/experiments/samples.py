@@ -7,7 +7,7 @@ on the labels and the seed alone, so they are the same for every method, setting
 
 import functools
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,11 +106,6 @@ def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: in
     With a holdout every class keeps a training row. Folds are not adjusted.
     """
     return fold(codes, rule.folds, part, seed) if rule.folds else holdout(codes, rule.holdout or 0.0, seed)
-
-
-def masks(codes: np.ndarray, rule: ValidationRule, seed: int) -> Iterator[np.ndarray]:
-    """Yield the boolean mask (m,) of the rows held out by each part."""
-    return (validation_mask(codes, rule, seed, part) for part in range(rule.parts))
 
 
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
