@@ -70,7 +70,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             warn_user(notice)
         return found
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows X (m, n), dense or sparse, with labels y (m,).
+
+        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
+        """
         problem = FAMILIES[self.family].problem
         names = [name for name, each in METHODS.items() if FAMILIES[each.family].problem == problem]
         if self.method not in names:

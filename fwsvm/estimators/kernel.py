@@ -107,14 +107,18 @@ class KernelClassifier(Classifier):
         # the rows of earlier portions have no numbers
         self.support_ = None if result.support is None else result.support[order]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows X (m, n), dense or sparse, with labels y (m,).
+
+        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
+        """
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(
                 f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
         if self._takes_kernel_values and self.scale is not None:
             raise ValueError("scale is for features, and the model is trained on kernel values")
-        return super()._fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     @property
     def _takes_kernel_values(self) -> bool:
@@ -162,10 +166,3 @@ class FrankWolfeSVC(KernelClassifier):
     """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods."""
 
     family: ClassVar[str] = "simplex"
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows X (m, n), dense or sparse, with labels y (m,).
-
-        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
-        """
-        return self._fit(X, y, sample_weight)

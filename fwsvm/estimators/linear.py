@@ -1,9 +1,12 @@
 """The linear family: liblinear and avsf as a scikit-learn classifier."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
+
+import numpy as np
 
 from fwsvm.estimators.base import NO_LIMIT, Classifier
 from fwsvm.estimators.parameters import with_parameters
+from fwsvm.solvers import Result
 
 VISITS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
@@ -20,15 +23,10 @@ class DualCoordinateSVC(Classifier):
 
     family: ClassVar[str] = "linear"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows X (m, n), dense or sparse, with labels y (m,).
-
-        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
-        """
-        self._fit(X, y, sample_weight)
+    def _keep(self, result: Result, classes: np.ndarray) -> None:
+        super()._keep(result, classes)
         model = self.result_.model
         self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
-        return self
 
     def _settings(self, X: Any) -> dict[str, Any]:
         visits = VISITS if self.max_iter is None else self.max_iter

@@ -28,9 +28,9 @@ class StochasticSVC(KernelClassifier):
 
     family: ClassVar[str] = "stochastic"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Train on rows X (m, n), dense or sparse, with labels y (m,)."""
-        self._fit(X, y)
+        super().fit(X, y)
         self.rows_seen_: np.ndarray = np.unique(np.asarray(y), return_counts=True)[1]
         return self
 
