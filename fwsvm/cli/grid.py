@@ -132,10 +132,6 @@ def grid(
         store.log("start", config=config + part, profile=experiment.profile, runs=len(planned))
         work = [run.is_left for run in planned if run.state != "missing"]
         notices = [*store.notices, f"{experiment.name}{part}: {describe(planned)}"]
-        if executor.slots > 1:
-            notices.append(
-                f"{executor.slots} runs beside each other for the search; reported runs go one by one"
-            )
         with RunsDisplay(len(work), work.count(False)) as display:
             for notice in notices:
                 display.note(notice)

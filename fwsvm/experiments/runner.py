@@ -150,7 +150,6 @@ class Runner:
         if said in self.announced:
             return
         self.announced.add(said)
-        self.store.log("selected", dataset=name, values=values, accuracy=chosen.accuracy)
         self._note(said)
         for key in chosen.on_edge:
             edge = f"{key} = {values[key]:g} lies on the edge of the values tried"

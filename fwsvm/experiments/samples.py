@@ -93,11 +93,7 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
         return whole
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
-    of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
-    notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
-    if found.test is not None:
-        notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, fingerprint=named, own_notices=(*found.own_notices, notice))
+    return replace(whole, train=train, test=test, fingerprint=named)
 
 
 def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
