@@ -11,7 +11,6 @@ import os
 import secrets
 import signal
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,69 +36,40 @@ PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait i
 AGAIN = "run the command again, which goes on from here"
 
 
-class Parallel(ABC):
-    """An executor that runs several chains in parallel.
+def run_chains(
+    executor: "Workers | ClusterExecutor",
+    chains: Sequence[Chain],
+    deliver: Deliver,
+    watch: CellWatch,
+    *,
+    at_once: int,
+) -> None:
+    """Run all chains on an executor, at most ``at_once`` in parallel, and deliver every record.
 
-    Attributes
-    ----------
-    slots : int, how many at most
-    resources : Resources
-    running : dict of chains that run
-    present : dict of cells, by the same keys: of each chain the present one
+    Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same resources
+    whatever else is left to do. ``executor.running`` holds the chains that run, ``executor.present`` by the same keys
+    the present cell of each.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After the running cells were interrupted and the records that they sent in time were delivered.
+    Exception
+        Whatever ``deliver`` raises; ``executor.close`` then stops the running cells.
     """
-
-    def __init__(self, resources: Resources) -> None:
-        self.resources = resources
-        self.running: dict[Any, Chain] = {}
-        self.present: dict[Any, Cell] = {}
-
-    @property
-    @abstractmethod
-    def slots(self) -> int:
-        """How many chains can run at once."""
-
-    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
-        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
-
-        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
-        resources whatever else is left to do.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            After the running cells were interrupted and the records that they sent in time were delivered.
-        Exception
-            Whatever ``deliver`` raises; `close` then stops the running cells.
-        """
-        at_once, waiting = max(1, min(at_once, self.slots)), list(chains)
-        try:
-            while waiting or self.running:
-                while waiting and len(self.running) < at_once:
-                    chain = waiting.pop(0)
-                    key = self.begin(chain, replace(self.resources, parallel_cells=at_once))
-                    self.running[key], self.present[key] = chain, chain[0]
-                waiting[:0] = self.receive(deliver, watch)
-        except KeyboardInterrupt as error:
-            self.interrupt(deliver)
-            for key in self.running:
-                deliver(failure_record(self.present[key], error))
-            raise
-
-    @abstractmethod
-    def begin(self, chain: Chain, resources: Resources) -> Any:
-        """Begin a chain, and return a key for it."""
-
-    @abstractmethod
-    def receive(self, deliver: Deliver, watch: CellWatch) -> list[Chain]:
-        """Wait for chains, pass on what they sent, and return those that have to begin again."""
-
-    @abstractmethod
-    def interrupt(self, deliver: Deliver) -> None:
-        """Interrupt the running chains, and deliver what they send in time."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop what runs, and release everything."""
+    at_once, waiting = max(1, min(at_once, executor.slots)), list(chains)
+    try:
+        while waiting or executor.running:
+            while waiting and len(executor.running) < at_once:
+                chain = waiting.pop(0)
+                key = executor.begin(chain, replace(executor.resources, parallel_cells=at_once))
+                executor.running[key], executor.present[key] = chain, chain[0]
+            waiting[:0] = executor.receive(deliver, watch)
+    except KeyboardInterrupt as error:
+        executor.interrupt(deliver)
+        for key in executor.running:
+            deliver(failure_record(executor.present[key], error))
+        raise
 
 
 def _serve(pipe: Connection) -> None:
@@ -121,18 +91,19 @@ def _serve(pipe: Connection) -> None:
                 run_here(chain, resources, pipe.send, watch)
 
 
-class Workers(Parallel):
+class Workers:
     """The executor of ``slots`` local processes, which share the cache memory equally.
 
     Parallel runs have one thread each unless ``resources`` says otherwise; a run on its own has all threads. The keys
     of chains are pipes to the processes.
     """
 
-    slots = 0
+    run = run_chains
 
     def __init__(self, slots: int, resources: Resources) -> None:
-        super().__init__(resources)
-        self.slots = slots
+        self.slots, self.resources = slots, resources
+        self.running: dict[Any, Chain] = {}
+        self.present: dict[Any, Cell] = {}
         self.fatal: set[str] = set()  # runs with which a worker died
         self.processes: dict[Any, BaseProcess] = {}  # by pipe
         for _ in range(slots):  # they get ready while data is loaded here
@@ -150,7 +121,7 @@ class Workers(Parallel):
         self.processes[pipe] = process
 
     def begin(self, chain: Chain, resources: Resources) -> Any:
-        """Send a chain to an idle worker."""
+        """Send a chain to an idle worker, and return the key of both."""
         beside = resources.parallel_cells
         threads = resources.threads or (1 if beside > 1 else None)
         cache_mib = shared_cache_mib(resources.cache_mib or default_cache_mib(), beside)
@@ -160,7 +131,7 @@ class Workers(Parallel):
         return pipe
 
     def receive(self, deliver: Deliver, watch: CellWatch, seconds: float | None = None) -> list[Chain]:
-        """Pass on what workers sent, for which at most some seconds are waited."""
+        """Pass on what workers sent, for which at most some seconds are waited; return chains to begin again."""
         again: list[Chain] = []
         ready: list[Any] = wait(list(self.running), seconds)
         for pipe in ready:
@@ -228,7 +199,7 @@ def _run_chain(chain: Chain, resources: Resources, stop: str, dataset: Dataset) 
     return list(run_cells(chain, resources, watch, dataset))
 
 
-class ClusterExecutor(Parallel):
+class ClusterExecutor:
     """The executor of a Dask cluster at an address, see `fwsvm.distributed.cluster.connect`.
 
     Dask schedules the chains, each a future, and makes those of a dead worker again on another. Each data set is sent
@@ -236,8 +207,12 @@ class ClusterExecutor(Parallel):
     of each machine. The cluster reports no progress from inside a run. The keys of chains are futures.
     """
 
+    run = run_chains
+
     def __init__(self, address: str, resources: Resources) -> None:
-        super().__init__(replace(resources, threads=resources.threads or 1))
+        self.resources = replace(resources, threads=resources.threads or 1)
+        self.running: dict[Any, Chain] = {}
+        self.present: dict[Any, Cell] = {}
         self.cluster = Cluster(address)
         self.client = self.cluster.client
         self.stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
@@ -250,13 +225,13 @@ class ClusterExecutor(Parallel):
             return sum(self.client.nthreads().values())
 
     def begin(self, chain: Chain, resources: Resources) -> Any:
-        """Have the cluster run a chain."""
+        """Have the cluster run a chain, and return its key."""
         if (name := chain[0].fingerprint) not in self.sent:
             self.sent[name] = self.cluster.send(samples.load(chain[0].data, offline=resources.offline))
         return self.cluster.each(_run_chain, [chain], resources, self.stop.name, self.sent[name])[0]
 
     def receive(self, deliver: Deliver, watch: CellWatch) -> list[Chain]:  # noqa: ARG002
-        """Wait until a chain has ended.
+        """Wait until a chain has ended; Dask itself begins chains again, so none is returned.
 
         Raises
         ------

@@ -373,7 +373,7 @@ class Inline:
         self.resources = resources
 
     def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all chains, one after another; see `fwsvm.experiments.executors.Workers.run`."""
+        """Run all chains, one after another; see `fwsvm.experiments.executors.run_chains`."""
         for chain in chains:
             run_here(chain, self.resources, deliver, watch)
 
