@@ -49,11 +49,6 @@ class ValidationRule:
     folds: int | None = None
 
     @property
-    def parts(self) -> int:
-        """The number of runs for each candidate."""
-        return self.folds or 1
-
-    @property
     def description(self) -> str:
         """The rule as text, for messages and for run ids."""
         return f"{self.folds} folds" if self.folds else f"{self.holdout} held out"
@@ -94,24 +89,22 @@ class Experiment:
         """The data sets, in the order of the file."""
         return list(dict.fromkeys(trial.data for trial in self.trials))
 
-    @property
-    def methods(self) -> list[str]:
-        """The names of the methods, in the order of the file."""
-        return list(dict.fromkeys(trial.finals[0].method for trial in self.trials))
-
     def only(self, conditions: Sequence[str]) -> "Experiment":
         """Return the experiment with the trials that the conditions admit.
 
         A condition is ``COLUMN=VALUE``; the columns are method and dataset, and a value may have the wildcards ``*``
-        and ``?``. Several values of one column admit each of them. The runs of the
-        parameter search stay those of the whole experiment, so that the runs admitted are the same as in it.
+        and ``?``. Several values of one column admit each of them. The runs of the parameter search stay those of the
+        whole experiment, so that the runs admitted are the same as in it.
 
         Raises
         ------
         UsageError
             A condition that is none, or that no method or data set of the experiment meets.
         """
-        names = {"method": self.methods, "dataset": [data.name for data in self.datasets]}
+        names = {
+            "method": list(dict.fromkeys(trial.finals[0].method for trial in self.trials)),
+            "dataset": [data.name for data in self.datasets],
+        }
         admitted: dict[str, list[str]] = {}
         for condition in conditions:
             column, _, value = condition.partition("=")
@@ -124,11 +117,11 @@ class Experiment:
                 raise UsageError(f"--only {condition}: {not_one_of(column, names[column], value)}")
             admitted[column] = [*admitted.get(column, []), *met]
         names |= admitted
-        left = [
+        left = tuple(
             trial
             for trial in self.trials
             if trial.finals[0].method in names["method"] and trial.data.name in names["dataset"]
-        ]
+        )
         if not left:
             raise UsageError(f"--only {','.join(conditions)}: no such method on such a data set")
-        return replace(self, trials=tuple(left))
+        return replace(self, trials=left)

@@ -131,7 +131,7 @@ def selection_chains(selection: Selection, like: Cell) -> list[Chain]:
     points = [replace(point, seed=like.settings.seed) for point in selection.candidates]
     points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    groups = [(part, some) for part in range(rule.parts) for some in alike]
+    groups = [(part, some) for part in range(rule.folds or 1) for some in alike]
     # of an odd number of groups the last is split, so that two or four workers balance
     if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
         part, last = groups.pop()
