@@ -132,7 +132,9 @@ def test_an_experiment_ends_with_its_table_and_its_files(quick):
     assert len({row["C"] for row in finals}) == 1
     assert {row["shared"] for row in finals} == {"false"}
     assert [(folder / "out" / "traces" / f"{row['run_id']}.csv").exists() for row in finals] == [True, True]
-    assert "quick" in (folder / "out" / "experiment.yaml").read_text()
+    kept = (folder / "out" / "experiment.yaml").read_text()
+    assert kept.startswith("# trial.yaml, by fwsvm ")
+    assert "name: quick" in kept
     events = [json.loads(line)["event"] for line in (folder / "out" / "log.jsonl").read_text().splitlines()]
     assert events[0] == "start"
     assert events[-1] == "end"

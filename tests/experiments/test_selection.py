@@ -59,7 +59,8 @@ def test_a_candidate_that_failed_once_is_out() -> None:
 def test_a_search_that_failed_altogether_says_why() -> None:
     cells, found = rows({}, status="error", message="the disk is on fire")
     choice = choose(SEARCH, cells, found, ROWS)
-    assert (choice.values, choice.why_not) == ({}, "no candidate could be judged: the disk is on fire")
+    assert (choice.values, choice.tried) == ({}, 0)
+    assert choice.why_not == "no candidate could be judged: the disk is on fire"
 
 
 def test_parts_of_unequal_size_count_by_their_rows() -> None:

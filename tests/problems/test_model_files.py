@@ -142,6 +142,7 @@ def test_facts_that_json_does_not_know_are_made_plain(tmp_path):
 #: A model, what to replace in it and by what, and a word of the message.
 SPOILED = {
     "no rho": (KERNEL, "rho 0.5\n", "", "rho"),
+    "a rho too many": (KERNEL, "rho 0.5\n", "rho 0.5 1\n", "1 of rho"),
     "regression": (KERNEL, "c_svc", "epsilon_svr", "epsilon_svr"),
     "unknown kernel": (KERNEL, "rbf", "gauss", "gauss"),
     "letter in value": (KERNEL, "2:1e-3", "2:a1e-3", "a1e-3"),

@@ -130,3 +130,8 @@ def test_a_gap_and_its_rounding_are_no_smaller_than_the_exact_gap(seed, kernel, 
 def test_rounding_takes_twice_what_an_entry_of_q_is_off_by_from_both_sides_of_the_gap():
     found = certificate(np.ones(4), np.full(4, 3.0), np.eye(4)[0], np.ones(4), 1e-3)
     assert found.rounding == pytest.approx(2 * (3e-3 + 3e-3))
+
+
+def test_nothing_is_bounded_where_the_objective_is_lost_in_rounding():
+    found = certificate(np.ones(2), np.full(2, 3.0), np.full(2, 0.5), np.array([1.0, -1.0]), 1e-3)
+    assert (found.objective, found.primal, found.dual) == (0.0, np.inf, 0.0)

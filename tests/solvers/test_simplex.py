@@ -106,6 +106,7 @@ def test_a_small_cache_and_threads_change_no_bit(method):
         for mib, threads in ((64, 1), (1, 1), (64, 2))
     ]
     assert len({(each.objective, each.gap, each.steps) for each in found}) == 1
+    assert 0.0 <= found[1].cache_hit_rate <= found[0].cache_hit_rate < 1.0
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "swap", "mfw", "cvm"])
@@ -171,6 +172,7 @@ def test_a_sampled_stop_is_no_certificate(method, protocol):
         found = train(method, X, y, protocol=protocol, tolerance=tolerance, **RBF)
         goal = (2 * tolerance + tolerance**2) * (2.0 + 1.0 - found.objective)  # K~_ii = 2 + 1 / C
         assert found.gap_kind == "exact"
+        assert np.isnan(found.cache_hit_rate), "no column is asked for"
         assert found.certified == (found.gap <= goal)
         assert found.status is (Status.CONVERGED if found.certified else Status.SAMPLED_STOP)
         hold_to_the_simplex(found, X, y, 1.0, **RBF)
