@@ -52,7 +52,7 @@ def train(table, asked, which=None):
 @given(st.integers(0, 2**32), st.sampled_from([1e-1, 1e1, 1e4]), st.sampled_from([0.0, 0.5, 1.3]))
 @settings(deadline=None, max_examples=10)
 def test_the_certificate_is_that_of_all_rows(tmp_path_factory, seed, C, apart):
-    X, codes = clouds(seed, 250, apart)
+    X, codes = clouds(seed, 150, apart)
     table = table_of(written(tmp_path_factory.mktemp("rows"), X, codes))
     assert len(table.blocks) > 2
     found = train(table, chosen(C, tolerance=1e-6))

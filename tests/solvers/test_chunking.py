@@ -36,7 +36,7 @@ def train(X, codes, C=10.0, **given):
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-1, 1e1, 1e4]), st.sampled_from([0.0, 0.5, 1.3]))
 def test_the_certificate_is_that_of_all_rows(seed, C, apart):
-    X, codes = clouds(seed, 300, apart)
+    X, codes = clouds(seed, 200, apart)
     found = train(X, codes, C, tolerance=1e-6)
     assert found.certified
     least = naive.least_objective("rbf", X, 1.0 - 2.0 * codes, C, GAMMA)
@@ -118,7 +118,7 @@ def test_the_other_rules_of_stopping_hold_over_all_rows(stop):
 
 @pytest.mark.parametrize("before", [5, 100])
 def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before):
-    X, codes = clouds(5, 1500)
+    X, codes = clouds(5, 900)
     steps = train(X, codes).iterations
     found = train(X, codes, max_iterations=steps - before)
     assert (found.status, found.iterations) == (Status.MAX_ITERATIONS, steps - before)
