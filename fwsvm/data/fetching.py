@@ -324,23 +324,22 @@ def add_new(name: str, train: Path, test: Path | None, scaling: str) -> tuple[st
     rows = formats.read(train, loader)
     classes = len(labels.require_two(rows.labels, str(train)))
     loader["zero_based"] = rows.zero_based
-    files = {"train": (name, train, rows)}
-    if test:
-        files["test"] = f"{name}.t", test, formats.read(test, loader)
-    source = {
-        role: [{"file": file, "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
-        for role, (file, _, table) in files.items()
+    tables = {"train": rows} | ({"test": formats.read(test, loader)} if test else {})
+    names = {"train": name, "test": f"{name}.t"}
+    files = {
+        role: [{"file": names[role], "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
+        for role, table in tables.items()
     }
     with lockfile.changing_overlay() as overlay:
         overlay.datasets[name] = {
             "title": name,
             "task": "binary" if classes == 2 else "multiclass",
             "classes": classes,
-            "features": max(table.features for *_, table in files.values()),
+            "features": max(table.features for table in tables.values()),
             "scaling": scaling,
-            "sources": {"local": {"loader": loader, **source}},
+            "sources": {"local": {"loader": loader, **files}},
         }
-    for _, path, _ in files.values():
+    for path in filter(None, (train, test)):
         add(lockfile.read().entries[name], path)
     return rows.notices
 

@@ -12,30 +12,19 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+POLL_SECONDS = 0.05
+
 if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
-    def _acquire(descriptor: int, *, wait: bool) -> None:
-        while True:
-            with contextlib.suppress(OSError):
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-                return
-            if not wait:
-                raise BlockingIOError
-            time.sleep(0.05)
-
-    def _release(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+    def _set(descriptor: int, *, locked: bool) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK if locked else msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
 
-    def _acquire(descriptor: int, *, wait: bool) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _release(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    def _set(descriptor: int, *, locked: bool) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if locked else fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
@@ -48,11 +37,18 @@ def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _acquire(descriptor, wait=wait)
+        while True:
+            try:
+                _set(descriptor, locked=True)
+                break
+            except (BlockingIOError, PermissionError):  # another has it, as Linux and Windows say it
+                if not wait:
+                    raise BlockingIOError from None
+                time.sleep(POLL_SECONDS)
         try:
             yield
         finally:
-            _release(descriptor)
+            _set(descriptor, locked=False)
     finally:
         os.close(descriptor)
 
