@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ class RemoteRows:
     def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None) -> Result:
         """Return the result of training on the cluster."""
         result = cluster.fit(self.source, settings, resolved or cluster.resolve(self.source, settings), watch)
-        return result.with_rows(ranges=self.source.table.ranges, zero_based=self.zero_based)
+        model = replace(result.model, ranges=self.source.table.ranges, zero_based=self.zero_based)
+        return replace(result, model=model)
 
     def without(self, held_out: np.ndarray) -> "RemoteRows":
         """Return the rows outside a boolean mask (m,), and those inside to test on."""

@@ -33,9 +33,8 @@ from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.fit import announce_compiling
-from fwsvm.solvers.loop import Progress, Watch
+from fwsvm.solvers.loop import Progress, TracePoint, Watch
 from fwsvm.solvers.resolve import Resolved, resolve
-from fwsvm.solvers.result import TracePoint
 from fwsvm.status import BELOW_MAJORITY, FIRST_USE, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
 
 if TYPE_CHECKING:
@@ -110,7 +109,9 @@ class LocalRows:
             except UNMEASURED as error:
                 result = unmeasured(result, "Probabilities", error)
         zero_based = None if is_given(settings.kernel) else train.zero_based
-        return result.with_rows(ranges=train.ranges, feature_names=train.feature_names, zero_based=zero_based)
+        names = train.feature_names
+        model = replace(result.model, ranges=train.ranges, feature_names=names, zero_based=zero_based)
+        return replace(result, model=model)
 
     def without(self, held_out: np.ndarray) -> "LocalRows":
         """Return the rows outside a boolean mask (m,), scaled by their own ranges, and those inside to test on."""

@@ -23,7 +23,7 @@ from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.reading import keep_latest, no_results, read_runs, records, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
-from fwsvm.solvers.result import TracePoint
+from fwsvm.solvers.loop import TracePoint
 
 TextRow = Mapping[str, str]
 #: Columns of the versions that a run's numbers depend on.

@@ -123,6 +123,17 @@ def weighted_sums(
     ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values, or of
     `PRODUCT_SOURCES` for `MANY_OUTPUTS`, in the rows' precision.
     """
+    kernel, source_table, which, targets = sum_tables(kernel, sources, which, rows)
+    return sums_of_tables(kernel, source_table, which, weights, targets, 0, rows.height, threads)
+
+
+def sum_tables(
+    kernel: Any, sources: Rows, which: np.ndarray, rows: Rows
+) -> tuple[Any, Table, np.ndarray, Table]:
+    """Return the kernel, and the tables of sources and rows, for `sums_of_tables`; and where the sources ``which`` are.
+
+    Where products would cancel, the kernel takes differences.
+    """
     dense = is_dense(sources) and is_dense(rows)
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
@@ -135,8 +146,7 @@ def weighted_sums(
         )
     if dense:
         sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
-    tables = table(sources, own_sources, dense=dense), which, weights, table(rows, own, dense=False)
-    return sums_of_tables(kernel, *tables, 0, rows.height, threads)
+    return kernel, table(sources, own_sources, dense=dense), which, table(rows, own, dense=False)
 
 
 def sums_of_tables(
@@ -203,11 +213,6 @@ def _add_products(
             wanted = which[at : min(at + MOST, some.stop)]
             fill_dense(kernel, sources, wanted, tiles, *ends, values, 0, lines[at - base :][: len(wanted)])
         out += weights[some].T @ values[: some.stop - base]
-
-
-def product_rounding(kernel: Any, rows: Rows, own: np.ndarray) -> float:
-    """Return what kernel values from products and the own terms of rows, (m,), may be off by (`rounding_of_sums`)."""
-    return rounding_of_sums(kernel, most_stored(rows), value_error(kernel, own))
 
 
 def rounding_of_sums(kernel: Any, features: int, error: float) -> float:

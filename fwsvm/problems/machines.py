@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,8 +12,8 @@ from fwsvm._mapped import RowMatrix, all_finite, blocks, fitted, stacked
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
-from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.values import weighted_sums
+from fwsvm.kernels.rows import as_rows, in_precision, narrowed
+from fwsvm.kernels.values import sum_tables, sums_of_tables
 from fwsvm.problems import precomputed
 
 DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB
@@ -107,10 +106,11 @@ class KernelModel(Machine):
 
     def pair_weights(self) -> np.ndarray:
         """Return each support vector's coefficient in each pair, shape (s, pairs)."""
-        classes, values = np.repeat(np.arange(len(self.counts)), self.counts), self.coefficients.T
-        pairs = combinations(range(len(self.counts)), 2)
-        weights = [np.where(classes == i, values[j - 1], values[i] * (classes == j)) for i, j in pairs]
-        return np.column_stack(weights)
+        weights, ends = np.zeros((len(self.coefficients), len(self.biases))), np.cumsum(self.counts)
+        for c, end in enumerate(ends):
+            mine = slice(end - self.counts[c], end)
+            weights[mine, _pairs_of(c, len(ends))] = self.coefficients[mine]
+        return weights
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values, positive for the first class."""
@@ -125,6 +125,11 @@ class KernelModel(Machine):
         first, second = np.triu_indices(len(self.classes), 1)
         vote, wins = np.eye(len(self.classes), dtype=np.float32), (decision > 0).astype(np.float32)
         return (wins @ vote[first] + (1 - wins) @ vote[second]).argmax(axis=1)  # sums of ones are exact
+
+
+def _pairs_of(c: int, K: int) -> np.ndarray:
+    """Return the numbers of the pairs of a class with each other class, of these in their order."""
+    return np.flatnonzero((np.stack(np.triu_indices(K, 1)) == c).any(axis=0))
 
 
 def refuse_other_width(X: RowMatrix, features: int) -> None:
@@ -160,24 +165,24 @@ def decisions_together(
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
     every, places = np.unique(np.concatenate(numbers), return_index=True)
-    support = stacked([each.support for each in machines])[places]
+    support = as_rows(stacked([each.support for each in machines])[places])
     classes = np.concatenate([np.repeat(np.arange(K), each.counts) for each in machines])[places]
     coefficients = np.zeros((len(every), count, K - 1))
     for k, (each, mine) in enumerate(zip(machines, numbers, strict=True)):
         coefficients[np.searchsorted(every, mine), k] = each.coefficients
-    pairs = np.array(list(combinations(range(K), 2)))
+    everyone = np.arange(len(every))
+    groups = [everyone] if K == 2 else [np.flatnonzero(classes == c) for c in range(K)]
     found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)
     for some, given in _finite_blocks(X, first.features):
-        sources, rows = (in_precision(each, dtype) for each in narrowed(as_rows(support), as_rows(given)))
+        sources, rows = (in_precision(each, dtype) for each in narrowed(support, as_rows(given)))
         phases.inside("rows", some.start / X.shape[0])
-        for c in range(K):
-            which = np.flatnonzero(classes == c)
+        kernel, table, _, targets = sum_tables(first.kernel, sources, everyone, rows)
+        for c, which in enumerate(groups):
             weights = coefficients[which].reshape(len(which), count * (K - 1))
-            sums = weighted_sums(
-                first.kernel, some_rows(sources, which), np.arange(len(which)), weights, rows, threads
+            sums = sums_of_tables(kernel, table, which, weights, targets, 0, rows.height, threads)
+            found[_pairs_of(c, K), :, some] += (
+                np.ascontiguousarray(sums.T).reshape(count, K - 1, -1).swapaxes(0, 1)
             )
-            mine = np.flatnonzero((pairs == c).any(axis=1))
-            found[mine, :, some] += np.ascontiguousarray(sums.T).reshape(count, K - 1, -1).swapaxes(0, 1)
     return list(found.transpose(1, 2, 0))
 
 

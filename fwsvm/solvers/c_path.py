@@ -28,7 +28,7 @@ from fwsvm.problems.machines import KernelModel, decisions_together, with_absent
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
-from fwsvm.solvers.loop import BinaryResult, Watch
+from fwsvm.solvers.loop import BinaryResult, Watch, subproblems_of
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
@@ -110,7 +110,11 @@ class CPath:
             self.columns.clear()  # values may have been claimed and not filled
             raise
         X, parts = problems.X, solved.parts
-        cut = len(parts) < len(problems) or solved.interrupted or any(part.status in CUT for part in parts)
+        cut = (
+            subproblems_of(parts) < len(problems)
+            or solved.interrupted
+            or any(part.status in CUT for part in parts)
+        )
         if cut:
             self.columns.clear()
         else:
@@ -142,7 +146,7 @@ class CPath:
         for place, run in enumerate(runs):
             for part in run.solved.parts:
                 if isinstance(part.end, Iterate):
-                    waiting[part.number].append((place, part, part.end))
+                    waiting[int(part.numbers[0])].append((place, part, part.end))
         if not waiting:
             return refuted
         enter(Phase.CHECK)
@@ -164,7 +168,7 @@ class CPath:
     def _go_on(self, run: Run, starts: dict[int, WarmStart]) -> Solved:
         """Return a run after those of its parts have gone on whose certificates refuted them."""
         for part in run.solved.parts:
-            if part.number in starts:
+            if part.numbers[0] in starts:
                 part.status = Status.TIME_LIMIT
         refuted = replace(run.solved, warm_starts=starts)
         solved = solve_all(self.problems, run.resolved, run.watch, columns=self.columns, begun=refuted)

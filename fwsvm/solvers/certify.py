@@ -7,7 +7,7 @@ run converged, and no number that is not finite takes part in a certificate.
 
 import math
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fwsvm.solvers.solver import Iterate, Outcome
 from fwsvm.status import Status, ending, gap_warning
 
 Some = TypeVar("Some", bound=Iterate)
+Numbers: TypeAlias = Any  # a float, or an ndarray of several
 
 
 class Candidate(NamedTuple, Generic[Some]):
@@ -35,22 +36,28 @@ class Certified(NamedTuple):
 
 
 def proven(
-    objective: float, gap: float, primal: float, dual: float, *, goal: float, measured: float | None = None
+    objective: Numbers,
+    gap: Numbers,
+    primal: Numbers,
+    dual: Numbers,
+    *,
+    goal: Numbers,
+    measured: Numbers | None = None,
 ) -> Outcome:
-    """Return the outcome of a point whose numbers were recomputed from scratch over all rows.
+    """Return the outcome of a point whose numbers were recomputed from scratch over all rows, or of several points.
 
     Parameters
     ----------
-    objective, gap, primal, dual : float
-    goal : float
+    objective, gap, primal, dual : float, or ndarray of shape (points,)
+    goal : float or ndarray
         What the stopping rule allows.
-    measured : float, optional
+    measured : float or ndarray, optional
         What the rule looks at, if that is not the gap: the gap and what rounding may have taken of it, say.
     """
     # no gap is below 0: one that is shows how much of it is rounding
-    at = max(gap if measured is None else measured, -gap)
-    finite = all(map(math.isfinite, (at, goal, objective, gap, primal, dual)))
-    within = finite and objective > 0.0 and at <= goal
+    at = np.maximum(gap if measured is None else measured, -gap)
+    finite = np.isfinite([at, goal, objective, gap, primal, dual]).all(axis=0)
+    within = finite & (objective > 0.0) & (at <= goal)
     return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)
 
 
@@ -65,14 +72,15 @@ def estimated(objective: float, gap: float, gap_kind: str, gap_error: float = ma
     return Outcome(objective, gap, relative, math.nan, math.nan, gap_kind, within=False, gap_error=gap_error)
 
 
-def _relative(gap: float, objective: float) -> float:
+def _relative(gap: Numbers, objective: Numbers) -> Numbers:
     """Return the gap in parts of the objective, which is above 0 but where rounding takes all of it."""
-    return gap / objective if objective > 0.0 else math.nan if math.isnan(gap) else math.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isnan(gap) | (objective > 0.0), np.divide(gap, objective), math.inf)[()]
 
 
 def status_of(ended: Status, outcome: Outcome) -> Status:
     """Return how a part ended that says of itself that it ended so, with this outcome."""
-    if outcome.within and ended.done:
+    if np.all(outcome.within) and ended.done:
         return Status.CONVERGED
     return Status.STALLED if ended is Status.CONVERGED else ended
 
@@ -81,18 +89,19 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     if not outcomes:
         return estimated(math.nan, math.nan, "none")
-    objectives, gaps, relative, primals, duals, kinds, within, errors = zip(*outcomes, strict=True)
+    *numbers, kinds, within, errors = zip(*outcomes, strict=True)
+    objectives, gaps, relative, primals, duals = map(np.hstack, numbers)
     # what is known exactly adds to an estimate
     kind = "estimate" if set(kinds) == {"exact", "estimate"} else kinds[0] if len(set(kinds)) == 1 else "none"
     known = [error for error in errors if math.isfinite(error)]
     return Outcome(
-        sum(objectives),
-        sum(gaps),
-        float(np.max(relative)),
-        sum(primals),
-        sum(duals),
+        float(objectives.sum()),
+        float(gaps.sum()),
+        float(relative.max()),
+        float(primals.sum()),
+        float(duals.sum()),
         kind,
-        all(within),
+        bool(np.hstack(within).all()),
         math.hypot(*known) if known else math.nan,  # the parts' samples are independent
     )
 

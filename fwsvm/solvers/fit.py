@@ -138,7 +138,8 @@ def checked(
     if not weights.all():
         kept = np.flatnonzero(weights)
         X, codes, weights = X[kept].astype(np.float64, copy=False), codes[kept], weights[kept]
-    present, codes = np.unique(codes, return_inverse=True)
+    present = np.flatnonzero(np.bincount(codes))
+    codes = np.searchsorted(present, codes)
     if len(present) < 2:
         said = (
             "is one class only; a classifier needs rows of two, with positive weights"
@@ -146,7 +147,7 @@ def checked(
             else "are no rows to train on"
         )
         raise UsageError(f"there {said}")
-    return Checked(X, codes, weights, tuple(classes[k] for k in present), present, kept)
+    return Checked(X, codes, weights, tuple(classes[k] for k in present.tolist()), present, kept)
 
 
 def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
@@ -166,7 +167,7 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
     _refuse_lack_of_memory(problems, resolved)
     if family.kernels is None:
         # pairs of classes are made of the rows in this form
-        read = problems.compressed if problems.in_pairs and family.searches else solvers_rows
+        read = problems.source if problems.in_pairs and family.searches else solvers_rows
         refuse_out_of_range(resolved.kernel, resolved.kernel_name, read)
     enter(Phase.TRAIN)
     return problems, resolved

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver, WarmStart
 from fwsvm.solvers.tuning import (
     CHUNK_GROWTH,
@@ -27,6 +26,17 @@ from fwsvm.solvers.tuning import (
     WATCH_EVERY,
 )
 from fwsvm.status import Status
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """One line of a trace: seconds on the clock, iteration, objective, gap, support vectors."""
+
+    seconds: float
+    iteration: int
+    objective: float
+    gap: float
+    support_vectors: int
 
 
 class Progress(NamedTuple):
@@ -80,12 +90,12 @@ class Clock:
 
 @dataclass(slots=True)
 class BinaryResult:
-    """What the run on one subproblem came to.
+    """What the run on one subproblem came to, or those on several that were solved together.
 
     Attributes
     ----------
-    number : int, of the subproblem
-    rows : ndarray of int, the numbers of its rows among all
+    numbers : ndarray of int, those of the subproblems
+    rows : ndarray of int, the numbers of its rows among all; none of several subproblems
     status : Status, as the run says
     counters : Counters
     support_vectors : int
@@ -96,7 +106,7 @@ class BinaryResult:
     trace : list of TracePoint, of the only subproblem
     """
 
-    number: int
+    numbers: np.ndarray
     rows: np.ndarray
     status: Status
     counters: Counters
@@ -116,6 +126,11 @@ class BinaryResult:
         """Count what was done before this run, which started where that one ended."""
         self.counters = first.counters.plus(self.counters)
         self.check_seconds += first.check_seconds
+
+
+def subproblems_of(parts: Sequence[BinaryResult]) -> int:
+    """Return how many subproblems some results are of."""
+    return sum(len(part.numbers) for part in parts)
 
 
 def solve(
@@ -182,7 +197,7 @@ def solve(
         _add_point(trace, clock, counters.iterations, end.outcome, at.support_vectors)
     after = at.warm_start if columns is not None else None
     return BinaryResult(
-        number, rows, status, counters, at.support_vectors, check.seconds, end, method, trace
+        np.array([number]), rows, status, counters, at.support_vectors, check.seconds, end, method, trace
     ), after
 
 
@@ -230,7 +245,7 @@ def _certified(candidate: Candidate[Iterate], status: Status) -> tuple[Iterate |
 def reporter(
     resolved: Resolved,
     clock: Clock,
-    solved: Sized,
+    solved: Sequence[BinaryResult],
     subproblems: int,
     tell: Watch | None,
     halt: threading.Event,
@@ -252,6 +267,6 @@ def reporter(
             WATCH_EVERY, LOOKS_SHARE * (last - begun)
         )  # of millions of rows a look takes as long as a sweep
         numbers = at.iterations, at.objective, at.gap, resolved.tolerance, at.support_vectors
-        tell(Progress(len(solved), subproblems, clock.seconds, *numbers))
+        tell(Progress(subproblems_of(solved), subproblems, clock.seconds, *numbers))
 
     return report

@@ -2,36 +2,23 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
-from fwsvm.scaling import Ranges
 from fwsvm.solvers import certify
+from fwsvm.solvers.loop import TracePoint, subproblems_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
+from fwsvm.solvers.subproblems import Solved, Subproblems
 from fwsvm.status import Status, worst
-
-if TYPE_CHECKING:
-    from fwsvm.solvers.subproblems import Solved, Subproblems
 
 #: What a run by `auto` says that its time limit ended.
 NESTED = 'method="nested" is made for this: it returns the exact model of as many rows as the time allows.'
-
-
-@dataclass(frozen=True)
-class TracePoint:
-    """One line of a trace: seconds on the clock, iteration, objective, gap, support vectors."""
-
-    seconds: float
-    iteration: int
-    objective: float
-    gap: float
-    support_vectors: int
 
 
 @dataclass(frozen=True)
@@ -122,27 +109,15 @@ class Result:
             f"  model: {kind} of {len(self.model.classes):,} classes and {self.model.features:,} features"
         )
 
-    def with_rows(
-        self,
-        *,
-        ranges: Ranges | None = None,
-        labels: np.ndarray | None = None,
-        feature_names: tuple[str, ...] = (),
-        zero_based: bool | None = None,
-    ) -> Self:
-        """Return the result with a model that knows how its training rows were written; see `KernelModel`."""
-        model = replace(
-            self.model, ranges=ranges, labels=labels, feature_names=feature_names, zero_based=zero_based
-        )
-        return replace(self, model=model)
 
-
-def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> Result:
+def result_of(problems: Subproblems, resolved: Resolved, solved: Solved) -> Result:
     """Return the result of solved subproblems: one model, one certificate."""
     parts, lacking = solved.parts, ""
-    total = certify.summed([part.certified.outcome for part in parts])
+    total, reached = certify.summed([part.certified.outcome for part in parts]), subproblems_of(parts)
     ended = [certify.status_of(part.status, part.certified.outcome) for part in parts]
-    if unreached := len(problems) - len(parts):
+    if unreached := len(problems) - reached:
+        # the sum of some gaps bounds nothing
+        total = certify.estimated(total.objective, math.nan, "none", total.gap_error)
         ended.append(Status.TIME_LIMIT)
         lacking = f"{unreached} of {len(problems)} subproblems were not reached."
     if solved.interrupted:
@@ -157,7 +132,7 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         model, support = _linear_model(problems, resolved, solved), None
         support_vectors = sum(part.support_vectors for part in parts)
     counters = Counters(*map(sum, zip(*(part.counters for part in parts), strict=True)))
-    requests, counted = counters.column_requests, ("iterations", "steps", "kernel_evaluations")
+    requests = counters.column_requests
     certificate = total._asdict()
     del certificate["within"]
     return Result(
@@ -169,36 +144,37 @@ def result_of(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> 
         certified=status is Status.CONVERGED,
         **certificate,
         support_vectors=support_vectors,
-        **{name: getattr(counters, name) for name in counted},
+        iterations=counters.iterations,
+        steps=counters.steps,
+        kernel_evaluations=counters.kernel_evaluations,
         cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
         compile_seconds=solved.compile_seconds,
         train_seconds=solved.seconds,
         check_seconds=sum(part.check_seconds for part in parts),
-        trace=tuple(parts[0].trace) if len(parts) == len(problems) == 1 else (),
-        solved=len(parts),
+        trace=tuple(parts[0].trace) if len(problems) == 1 and parts else (),
+        solved=reached,
         support=support,
         chosen=", ".join(dict.fromkeys(part.method for part in parts if part.method)),
     )
 
 
 def _kernel_model(
-    problems: "Subproblems", resolved: Resolved, solved: "Solved"
+    problems: Subproblems, resolved: Resolved, solved: Solved
 ) -> tuple[KernelModel, np.ndarray]:
     """Return the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each.
 
     Returns also the numbers of the support vectors, class by class and ascending in each.
     """
     codes, K = problems.codes, len(problems.labels)
-    coefficients, biases = solved.coefficients, solved.biases
-    if coefficients is None or biases is None:
-        coefficients, biases = np.zeros((len(codes), K - 1)), np.zeros(len(problems))
+    coefficients, biases = solved.machines or (np.zeros((len(codes), K - 1)), np.zeros(len(problems)))
     for part in solved.parts:
-        (i, j), machine = problems.classes[part.number], part.certified.machine
+        machine = part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
             weights, rows = np.zeros(len(part.rows)), part.rows
             weights[machine.rows] = machine.coefficients
+            ((i, j),) = problems.classes[part.numbers]
             coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = weights
-            biases[part.number] = machine.bias
+            biases[part.numbers] = machine.bias
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
     # a model does not keep the values of a precomputed kernel
@@ -209,13 +185,13 @@ def _kernel_model(
     return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], biases), support
 
 
-def _linear_model(problems: "Subproblems", resolved: Resolved, solved: "Solved") -> LinearModel:
+def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> LinearModel:
     """Return the hyperplanes; features that no row has weigh nothing."""
     weights = np.zeros((len(problems), problems.X.shape[1]))
     biases, places = np.zeros(len(weights)), slice(None) if problems.columns is None else problems.columns
     for part in solved.parts:
         machine = part.certified.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[part.number, places], biases[part.number] = machine.weights, machine.bias
+        weights[part.numbers, places], biases[part.numbers] = machine.weights, machine.bias
     rule = resolved.rule
     return LinearModel(problems.labels, weights, biases, rule.bias, facts={"loss": rule.loss.value})

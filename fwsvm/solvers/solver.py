@@ -49,6 +49,8 @@ class Counters(NamedTuple):
 class Outcome(NamedTuple):
     """What an iterate is worth, recomputed from scratch or as the run kept it.
 
+    Numbers of several iterates that were proven together are arrays.
+
     Attributes
     ----------
     objective, gap, relative_gap, primal, dual : float

@@ -6,17 +6,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.column_cache import ColumnStore
-from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.kernels.source import RowSource
+from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve
+from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve, subproblems_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import WarmStart
 from fwsvm.status import Status
@@ -35,7 +32,7 @@ class Subproblems:
     labels : tuple of str, of the classes
     weights : ndarray of float64, shape (m,), all positive
     scheme : {"one-vs-one", "one-vs-rest"}
-    classes : list of pairs of int, the classes +1 and -1 of each problem, -1 for the rest
+    classes : ndarray of int, shape (problems, 2), the classes +1 and -1 of each problem, -1 for the rest
     """
 
     X: Any
@@ -49,9 +46,9 @@ class Subproblems:
     def __post_init__(self) -> None:
         K = self.K = len(self.labels)
         self.in_pairs = K > 2 and self.scheme == "one-vs-one"
-        self.classes = [(c, -1) for c in range(K if K > 2 else 1)]
+        self.classes = np.array([(c, -1) for c in range(K if K > 2 else 1)])
         if self.scheme == "one-vs-one":
-            self.classes = list(combinations(range(K), 2))
+            self.classes = np.argwhere(np.arange(K)[:, None] < np.arange(K))
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -61,7 +58,7 @@ class Subproblems:
         """The rows of each problem, shape (problems,)."""
         if not self.in_pairs:
             return np.full(len(self), len(self.codes))
-        return np.asarray(np.bincount(self.codes, minlength=self.K)[np.array(self.classes)].sum(axis=1))
+        return np.asarray(np.bincount(self.codes, minlength=self.K)[self.classes].sum(axis=1))
 
     @functools.cached_property
     def members(self) -> list[np.ndarray]:
@@ -69,22 +66,20 @@ class Subproblems:
         return [np.flatnonzero(self.codes == c) for c in range(self.K)]
 
     @functools.cached_property
-    def compressed(self) -> Any:
-        """The rows in the form that simplex methods read: made once for all pairs."""
-        return self.rows if isinstance(self.rows, RowSource) else as_rows(self.rows)
+    def source(self) -> RowSource:
+        """The rows as simplex methods read them: made once for all pairs."""
+        return row_source(self.rows)
 
     def problem(self, number: int, resolved: Resolved) -> tuple[Binary, np.ndarray]:
         """Return a problem, and the numbers of its rows among all."""
-        simplex, stream = bool(resolved.family.searches), (resolved.seed, number)
-        X = self.compressed if simplex and self.in_pairs else self.rows
-        rows = np.arange(len(self.codes))
+        X, rows, stream = self.rows, np.arange(len(self.codes)), (resolved.seed, number)
         if self.in_pairs:
             rows = np.concatenate([self.members[c] for c in self.classes[number]])
-            if (
-                not simplex
-            ):  # simplex methods want the class +1 first, and copy rows that are in another order
+            if resolved.family.searches:  # the class +1 first, or rows would be copied again
+                X = self.source.some(rows)
+            else:
                 rows.sort()
-            X = _some(X, rows)
+                X = X[rows]
         y = np.where(self.codes[rows] == self.classes[number][0], 1.0, -1.0)
         return Binary(X, y, self.penalties(rows, resolved.C), stream), rows
 
@@ -93,28 +88,20 @@ class Subproblems:
         return np.asarray(C * self.weights[rows])
 
 
-def _some(X: RowMatrix | Rows | RowSource, which: np.ndarray) -> RowMatrix | Rows | RowSource:
-    """Return the rows ``which``, copies unless they are far."""
-    if isinstance(X, RowSource):
-        return X.some(which)
-    return some_rows(X, which) if isinstance(X, Rows) else X[which]
-
-
 @dataclass
 class Solved:
     """Results in the order of their numbers, and the seconds of the worker that had most to do.
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
-    nothing was asked to outlive the run. ``coefficients`` (m, K - 1) and ``biases`` (K (K - 1) / 2,) are those of pairs
-    that were solved together, in LIBSVM's layout; zero for all others.
+    nothing was asked to outlive the run. ``machines`` are the coefficients (m, K - 1) and biases (K (K - 1) / 2,) of
+    pairs that were solved together, in LIBSVM's layout; zero for all others.
     """
 
     parts: list[BinaryResult] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
     warm_starts: dict[int, WarmStart] = field(default_factory=dict)
-    coefficients: np.ndarray | None = None
-    biases: np.ndarray | None = None
+    machines: tuple[np.ndarray, np.ndarray] | None = None
     compile_seconds: float = 0.0
 
 
@@ -140,11 +127,11 @@ def solve_all(
         at_once = resolved.family.solve_at_once
         begun = next(iter(at_once(problems, [resolved], watch) if at_once else []), Solved())
     starts, limit = {**(starts or {}), **begun.warm_starts}, resolved.time_limit or np.inf
-    again = {part.number: part for part in begun.parts if part.number in begun.warm_starts}
-    parts = [part for part in begun.parts if part.number not in again]
-    wanted = np.delete(np.arange(len(problems)), [part.number for part in parts])
-    if not len(wanted) or begun.interrupted or begun.seconds >= limit:
+    again = {int(part.numbers[0]): part for part in begun.parts if part.numbers[0] in begun.warm_starts}
+    parts = [part for part in begun.parts if part.numbers[0] not in again]
+    if subproblems_of(parts) == len(problems) or begun.interrupted or begun.seconds >= limit:
         return begun
+    wanted = np.delete(np.arange(len(problems)), [number for part in parts for number in part.numbers])
     workers = min(len(wanted), resolved.threads)
     if workers > 1:
         threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
@@ -154,7 +141,7 @@ def solve_all(
     setup, halt = Clock(begun.seconds, begun.compile_seconds), threading.Event()
     if workers > 1 and resolved.family.searches:
         with setup.running():
-            _ = problems.compressed  # here, not in each of the workers
+            _ = problems.source  # here, not in each of the workers
     clocks = [replace(setup) for _ in range(workers)]
 
     def work(me: int) -> None:
@@ -189,7 +176,7 @@ def solve_all(
         if not parts:
             raise
     parts.extend(again.values())
-    parts.sort(key=lambda part: part.number)
+    parts.sort(key=lambda part: part.numbers[0])
     return replace(
         begun,
         parts=parts,

@@ -13,7 +13,7 @@ from fwsvm.experiments import record
 from fwsvm.experiments.store import open_results, read_rows
 from fwsvm.results import writing
 from fwsvm.results.columns import COLUMNS, SCHEMA
-from fwsvm.solvers.result import TracePoint
+from fwsvm.solvers.loop import TracePoint
 
 
 def row(run_id: str, status: str = "converged", **more: object) -> record.Row:

@@ -91,6 +91,11 @@ def test_a_limit_or_an_interrupt_keeps_the_pairs_that_were_solved():
     assert cut.status is Status.TIME_LIMIT
     assert 0 < cut.solved <= cut.subproblems
 
+    some = train(X, codes, "swap-2o", time_limit=1e-9)
+    assert 0 < some.solved < some.subproblems
+    assert (some.status, some.gap_kind, some.certified) == (Status.TIME_LIMIT, "none", False)
+    assert np.isnan([some.gap, some.relative_gap, some.primal, some.dual]).all()
+
     def interrupt(_progress):
         raise KeyboardInterrupt
 

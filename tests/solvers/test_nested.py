@@ -17,7 +17,7 @@ def test_every_sample_holds_all_classes_in_their_shares():
 
 @pytest.mark.parametrize(
     ("seconds", "left", "size"),
-    [([1.0], 1e9, 4000), ([1.0], 5.0, 2000), ([1.0], 1.0, 0), ([1.0], None, 4000)],
+    [([1.0], 1e9, 4000), ([1.0], 5.0, 2000), ([1.0], 1.0, 0), ([1.0], np.inf, 4000)],
 )
 def test_the_next_sample_is_what_the_time_is_enough_for(seconds, left, size):
     assert next_size([1000], seconds, 10**6, left) == size

@@ -53,14 +53,13 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
     from fwsvm.solvers.fit import prepare
 
     X, codes, weights, classes = checked.X, checked.codes, checked.weights, checked.labels
-    m, order = len(codes), nested_order(codes, resolved.seed)
+    m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: Mapping[int, WarmStart] = {}
     found, spent, compiled, why = None, 0.0, 0.0, ""
     while True:
-        rows = np.arange(m) if sizes[-1] == m else order[: sizes[-1]]
-        left = None if resolved.time_limit is None else resolved.time_limit - spent
-        one = _settings_for(len(rows), settings, resolved, left)
+        rows = np.sort(order[: sizes[-1]])
+        one = _settings_for(len(rows), settings, resolved, limit - spent)
         started = perf_counter()
         try:
             some = X[rows] if len(rows) < m else X
@@ -74,25 +73,24 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
             status = Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.TIME_LIMIT
             why = "" if isinstance(error, KeyboardInterrupt) else f"A larger sample was refused: {error}"
             break
-        took = perf_counter() - started - result.compile_seconds
-        spent, compiled, status = spent + took, compiled + result.compile_seconds, result.status
-        if found is None or status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        seconds.append(perf_counter() - started - result.compile_seconds)
+        spent, compiled, status = spent + seconds[-1], compiled + result.compile_seconds, result.status
+        is_cut = status in {Status.TIME_LIMIT, Status.INTERRUPTED}
+        if found is None or not is_cut:
             found = result, len(rows)
-        if len(rows) == m or status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        if len(rows) == m or is_cut:
             break
-        seconds.append(took)
-        size = next_size(sizes, seconds, m, None if left is None else left - took)
-        if size == 0:
+        sizes.append(next_size(sizes, seconds, m, limit - spent))
+        if sizes[-1] == 0:
             status = Status.TIME_LIMIT
             break
-        starts = _warm_starts(solved, result.subproblems, rows, order[:size] if size < m else np.arange(m))
-        sizes.append(size)
+        starts = _warm_starts(solved, rows, np.sort(order[: sizes[-1]])) if len(classes) == 2 else {}
     result, size = found
     result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
     return result if size == m else _of_sample(result, SampleFacts(size, m), status, why)
 
 
-def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float | None) -> Resolved:
+def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float) -> Resolved:
     """Return the settings of `auto` on a sample: C as it was given, or from lambda."""
     C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * rows)
     auto = with_method(resolved, "auto")
@@ -113,7 +111,7 @@ def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
     return np.argsort(place, kind="stable")
 
 
-def next_size(sizes: list[int], seconds: list[float], m: int, left: float | None) -> int:
+def next_size(sizes: list[int], seconds: list[float], m: int, left: float) -> int:
     """Return the rows of the next sample, 0 where there is no time for a larger one.
 
     Seconds grow as a power of the rows, which the last two samples show. After one sample it is taken to be 2.
@@ -122,28 +120,21 @@ def next_size(sizes: list[int], seconds: list[float], m: int, left: float | None
     ----------
     sizes, seconds : lists, of the samples so far
     m : int, rows there are
-    left : float, seconds that are left, or None
+    left : float, seconds that are left
     """
     at, power = sizes[-1], 2.0
     if len(seconds) > 1:
         grown = np.log(max(seconds[-1], 1e-9) / max(seconds[-2], 1e-9)) / np.log(sizes[-1] / sizes[-2])
         power = min(max(float(grown), 1.0), MOST_POWER)
-    jump = LARGEST_JUMP
-    if left is not None:
-        jump = min(jump, max(0.0, SAFE_SHARE * left / seconds[-1]) ** (1.0 / power))
+    jump = min(LARGEST_JUMP, max(0.0, SAFE_SHARE * left / seconds[-1]) ** (1.0 / power))
     size = min(m, int(jump * at))
     return size if size >= min(m, SMALLEST_JUMP * at) and size > at else 0
 
 
-def _warm_starts(solved: Any, problems: int, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
-    """Return where the run on a larger sample starts: for two classes at the weights of this one."""
-    if problems > 1:
-        return {}
-    machine = solved.parts[0].certified.machine
-    place = np.empty(int(larger.max()) + 1, np.int64)
-    place[larger] = np.arange(len(larger))
-    weights = np.zeros(len(larger))
-    weights[place[rows[machine.rows]]] = np.abs(machine.coefficients)
+def _warm_starts(solved: Any, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
+    """Return where the run of two classes on a larger sample starts: at the weights of this one."""
+    machine, weights = solved.parts[0].certified.machine, np.zeros(len(larger))
+    weights[np.searchsorted(larger, rows[machine.rows])] = np.abs(machine.coefficients)
     return {0: WarmStart(weights / weights.sum())}
 
 

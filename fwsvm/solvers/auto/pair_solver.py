@@ -16,16 +16,16 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.machine import address_of, call, compare_exchange, load_acquire, store_release
+from fwsvm.numerics.machine import address_of, call, load_acquire, store_release
 from fwsvm.problems.simplex_qp import add_lines, write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
-from fwsvm.solvers.frank_wolfe.scans import TINY, curvature, partner_scan, update_scan
-from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS, SCAN_FROM
+from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
+from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS
 
 FAR = 1e300  # q where there is no row: never the least, and no part of a sum
 AHEAD = 4  # blocks of `least_cost` at a time for several penalties, which want more rows sooner or later
 OTHER = -2.0  # less a kernel value k of rows of different classes it is y_i y_j (k + 1) - 1
-VERTEX = -1  # in place of a row: all weight has gone to one row
+WHOLE = 1.0 - 2.0**-40  # the longest step toward a row: one of 1 would leave all weight on it
 
 
 class PairRows(NamedTuple):
@@ -44,7 +44,7 @@ class PairRows(NamedTuple):
     values : ndarray of float64, shape (places, places), or (places, places of the widest class)
         Kernel values of rows with all rows, or of dense rows with their own class.
     known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
-    value_rounding : float, what kernel values are off by (`fwsvm.kernels.values.product_rounding`)
+    value_rounding : float, what kernel values are off by (`fwsvm.kernels.values.rounding_of_sums`)
     constant, slope : float
         The largest gap at which a pair has converged is constant + slope R.
     """
@@ -76,8 +76,6 @@ class Pair(NamedTuple):
     ridge, diagonal : 1 / C_i and K~_ii
     alpha, q : the weights, and K~ alpha
     active_diagonal : K~_ii of rows with weight, -1 of the others
-    listed : ndarray of int64, shape (1,), how many rows ``active`` has
-    active : ndarray of int32, the rows with weight, and those that lost it since q was last computed
     place : ndarray of int32, the places of the rows in `PairRows`
     slot_of : ndarray of int32, the line of a row's column, its own number, or -1
     cached : ndarray, shape (n, n), columns of K~ without the ridge, less 1
@@ -91,8 +89,6 @@ class Pair(NamedTuple):
     alpha: np.ndarray
     q: np.ndarray
     active_diagonal: np.ndarray
-    listed: np.ndarray
-    active: np.ndarray
     place: np.ndarray
     slot_of: np.ndarray
     cached: np.ndarray
@@ -125,21 +121,18 @@ def fill_address(some: PairRows) -> int:
 
 
 @njit
-def solve_pairs(some, numbers, claimed, fill_at, columns, solutions):
-    """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
+def solve_pairs(some, numbers, fill_at, columns, solutions):
+    """Solve the pairs ``numbers``, and write what they came to.
 
     Parameters
     ----------
     some : PairRows
     numbers : ndarray of int
-    claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     fill_at : int, see `fill_address`
     columns : ndarray of float64, shape (n * n,), memory of this thread for the columns of the largest pair
     solutions : Solutions
     """
     for number in numbers:
-        if not compare_exchange(claimed, number, 0, 1):
-            continue
         i, j = some.pairs[number]
         s = _begun(some, i, j, columns)
         n, penalties = s.q.size, some.ridges.shape[0]
@@ -147,9 +140,10 @@ def solve_pairs(some, numbers, claimed, fill_at, columns, solutions):
         wanted = np.empty(min(WIDE, AHEAD * block) if penalties > 1 else block, np.int32)
         wanted[0], wanted[1] = 0, s.plus
         computed = _fill(some, s, fill_at, wanted[:2])
-        _recompute(s)
         for k in range(penalties):
             R, best = _set_penalty(some, s, k)
+            if k == 0:
+                R, best = _recompute(s)
             steps, checks, reached = 0, 0, False
             while steps < most and checks < PAIR_CHECKS and not reached:
                 if not 2.0 * (R - s.q[best]) > some.constant + some.slope * R:
@@ -162,8 +156,6 @@ def solve_pairs(some, numbers, claimed, fill_at, columns, solutions):
                 else:
                     R, best = _step(s, R, best)
                     steps += 1
-                    if best == VERTEX:
-                        R, best = _recompute(s)
             solutions.steps[k, number], solutions.evaluations[k, number], computed = steps, computed, 0
             solutions.biases[k, number] = _write(some, s, R, solutions.coefficients[k])
             found = solutions.certificates[k, number]
@@ -178,17 +170,15 @@ def _begun(some, i, j, columns):
     first, second = some.starts[i], some.starts[j]
     plus = some.starts[i + 1] - first
     n = plus + some.starts[j + 1] - second
-    vectors, numbers = np.zeros((5, n)), np.empty((3, n), np.int32)
+    vectors, numbers = np.zeros((5, n)), np.empty((2, n), np.int32)
     ridge, diagonal, alpha, q, active_diagonal = vectors
-    active, place, slot_of = numbers
+    place, slot_of = numbers
     for t in range(n):
         p = first + t if t < plus else second + t - plus
-        place[t], slot_of[t], active_diagonal[t], diagonal[t] = p, -1, -1.0, some.diagonals[0, p]
+        place[t], slot_of[t], active_diagonal[t] = p, -1, -1.0
     alpha[0] = alpha[plus] = 0.5
     point = ridge, diagonal, alpha, q, active_diagonal
-    return Pair(
-        i, j, plus, *point, np.zeros(1, np.int64), active, place, slot_of, columns[: n * n].reshape(n, n)
-    )
+    return Pair(i, j, plus, *point, place, slot_of, columns[: n * n].reshape(n, n))
 
 
 @njit(inner=True)
@@ -258,15 +248,15 @@ def _write(some, s, R, coefficients):
 
 @njit(inner=True)
 def _recompute(s):
-    """Set q = K~ alpha from kernel values, and list the rows with weight; return R and where q is least."""
-    n, count, total, weights = s.q.size, 0, 0.0, np.empty(s.q.size)
+    """Set q = K~ alpha from kernel values; return R and where q is least."""
+    n, count, total = s.q.size, 0, 0.0
+    lines, weights = np.empty(n, np.int64), np.empty(n)
     for t in range(n):
         s.q[t] = 0.0 if s.diagonal[t] > 0.0 else FAR
         if s.alpha[t] > 0.0:
-            s.active[count], weights[count] = t, s.alpha[t]
+            lines[count], weights[count] = t, s.alpha[t]
             count, total = count + 1, total + s.alpha[t]
-    s.listed[0] = count
-    add_lines(s.cached, s.active[:count], weights[:count], s.q, 0, n)
+    add_lines(s.cached, lines[:count], weights[:count], s.q, 0, n)
     for t in range(n):
         s.q[t] += total + s.alpha[t] * s.ridge[t]
     return _objective(s)
@@ -287,11 +277,12 @@ def _objective(s):
 def _step(s, R, i):
     """Take a step of swap-2o (`fwsvm.solvers.frank_wolfe.swap_2o`) to row i, where q is least.
 
-    Return R, and where q is least: `VERTEX`, and q left as it was, if all weight is on row i.
+    Return R, and where q is least.
     """
     q, alpha, k_i, first, last = s.q, s.alpha, s.cached[i], np.int64(0), s.q.size
     slope, bend = R - q[i], max(R - 2.0 * q[i] + s.diagonal[i], TINY)
-    j, gain = _partner(s, i, k_i, slope * slope / bend)
+    pair = q, s.active_diagonal, q[i], s.diagonal[i], 2.0, first, last
+    j, gain = partner_scan(k_i, *pair, np.int64(-1), slope * slope / bend)
     scale, k_j, b = 1.0, k_i, 0.0
     if j >= 0:
         slope, bend = q[j] - q[i], (q[j] - q[i]) ** 2 / gain
@@ -302,38 +293,12 @@ def _step(s, R, i):
         if not alpha[j] > 0.0:
             alpha[j], s.active_diagonal[j] = 0.0, -1.0
     else:
-        step = min(slope / bend, 1.0)
+        step = min(slope / bend, WHOLE)
         scale = 1.0 - step
         for t in range(last):
             alpha[t] *= scale
-            if scale == 0.0:
-                s.active_diagonal[t] = -1.0
-    if not s.active_diagonal[i] > 0.0 and s.listed[0] < last:
-        s.active[s.listed[0]] = i
-        s.listed[0] += 1
     alpha[i] += step
     s.active_diagonal[i] = s.diagonal[i]
-    if scale == 0.0:
-        return R, VERTEX
     q[i] += step * s.ridge[i] / scale  # before the scan, so that it meets every entry as it will be
     best, _ = update_scan(q, k_i, k_j, scale, step, b, first, last, first, np.inf)
     return R - step * (2.0 * slope - step * bend), best
-
-
-@njit(each_step=True, forceinline=True)
-def _partner(s, i, k_i, gain):
-    """Return the row whose swap with i gains more than ``gain`` and most, -1 for none; and its gain.
-
-    By a scan of all rows, or by a walk through those that may have weight where these are few.
-    """
-    best, first, q_i = np.int64(-1), np.int64(0), s.q[i]
-    if s.listed[0] * SCAN_FROM >= s.q.size:
-        pair = s.q, s.active_diagonal, q_i, s.diagonal[i], 2.0, first, s.q.size
-        return partner_scan(k_i, *pair, best, gain)
-    for j in s.active[: s.listed[0]]:
-        slope = s.q[j] - q_i
-        if slope > 0.0 and s.alpha[j] > 0.0:
-            found = slope * slope / curvature(k_i[j], s.diagonal[j], s.diagonal[i], 2.0)
-            if found > gain or (found == gain and j < best):
-                best, gain = np.int64(j), found
-    return best, gain

@@ -245,7 +245,8 @@ def after_portion(
         )
         candidate = Candidate(problem, resolved, run.iterate())
         (end,) = certify([candidate], exact=False)
-        parts.append(BinaryResult(pair, places, Status.MAX_ITERATIONS, run.counters, 0, 0.0, end))
+        numbers = np.array([pair])
+        parts.append(BinaryResult(numbers, places, Status.MAX_ITERATIONS, run.counters, 0, 0.0, end))
     result = result_of(problems, resolved, Solved(parts, spent + time.perf_counter() - started))
     return replace(
         result,
