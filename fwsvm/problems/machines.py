@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -236,43 +236,6 @@ def refuse_undecided(decision: np.ndarray) -> None:
 def takes_kernel_values(machine: Model) -> bool:
     """Whether the rows that a machine takes are kernel values, as in `fwsvm.problems.precomputed`, and not features."""
     return isinstance(machine, KernelModel) and isinstance(machine.kernel, Precomputed)
-
-
-def with_absent_classes(model: Model, classes: Sequence[str], present: np.ndarray) -> Model:
-    """Return a model of the ``classes`` of which the given one has those with rows.
-
-    A class without rows is never predicted, by other programs neither: in a pair with it the other class has the
-    decision value 1 for all rows; its linear output is 1 below the mean of the others.
-
-    Parameters
-    ----------
-    classes : sequence of str, length K
-    present : ndarray of int, shape (k,), ascending
-        Places in ``classes`` of the model's own.
-    """
-    K, k = len(classes), len(present)
-    if k == K:
-        return model
-    if isinstance(model, LinearModel):
-        own = np.column_stack([model.weights, model.biases * bool(model.bias_feature)])
-        own = np.vstack([own, -own]) if k == 2 else own
-        constant = model.bias_feature or 1.0
-        every = np.tile(own.mean(axis=0), (K, 1))
-        every[:, -1] -= 1.0 / constant
-        every[present] = own
-        weights, biases = every[:, :-1].copy(), every[:, -1].copy()
-        return replace(model, classes=tuple(classes), weights=weights, biases=biases, bias_feature=constant)
-    has_rows = np.isin(np.arange(K), present)
-    own = present[np.repeat(np.arange(k), model.counts)]  # the class of each support vector
-    others = np.arange(K) != own[:, None]
-    every = np.zeros(others.shape)
-    every[others & has_rows] = model.coefficients.ravel()
-    counts = np.bincount(own, minlength=K)
-    i, j = np.triu_indices(K, 1)
-    biases = has_rows[i].astype(np.float64) - has_rows[j]
-    biases[has_rows[i] & has_rows[j]] = model.biases
-    coefficients = every[others].reshape(-1, K - 1)
-    return replace(model, classes=tuple(classes), counts=counts, coefficients=coefficients, biases=biases)
 
 
 # ---------------------------------------------------------------- rows as they are in a file

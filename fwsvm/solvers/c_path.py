@@ -24,7 +24,7 @@ from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.machines import KernelModel, decisions_together, with_absent_classes
+from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
@@ -77,7 +77,6 @@ class CPath:
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], settings: Sequence[Settings]
     ) -> None:
         self.rows = checked(X, codes, classes, None, settings[0].class_weight)
-        self.classes = tuple(classes)
         self.resolved = [replace(resolve(each, self.rows.X), traced=False) for each in settings]
         self.problems, _ = prepare(self.rows, self.resolved[0])
         self.columns: ColumnStore = {}
@@ -131,9 +130,7 @@ class CPath:
         results = []
         for run, refuted in zip(runs, self._compute_certificates(runs), strict=True):
             solved = self._go_on(run, refuted) if refuted else run.solved
-            result = result_of(self.problems, run.resolved, solved)
-            model = with_absent_classes(result.model, self.classes, self.rows.present)
-            results.append(replace(result, model=model))
+            results.append(result_of(self.problems, run.resolved, solved))
         return results
 
     def _compute_certificates(self, runs: Sequence[Run]) -> list[dict[int, WarmStart]]:

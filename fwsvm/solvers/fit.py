@@ -20,7 +20,6 @@ from fwsvm.numerics.threads import blas_on
 from fwsvm.parameters import BALANCED, converted
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
-from fwsvm.problems.machines import with_absent_classes
 from fwsvm.settings import Settings
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
@@ -94,7 +93,7 @@ def fit(
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
     support = found.support if found.support is None or rows.kept is None else rows.kept[found.support]
-    return replace(found, model=with_absent_classes(found.model, classes, rows.present), support=support)
+    return replace(found, support=support)
 
 
 class Checked(NamedTuple):
@@ -103,10 +102,9 @@ class Checked(NamedTuple):
     Attributes
     ----------
     X : ndarray or csr_array, shape (m, n)
-    codes : ndarray of int, shape (m,), places among the classes that have rows
+    codes : ndarray of int, shape (m,), places in ``labels``
     weights : ndarray, shape (m,), all positive
-    labels : tuple of str, of the classes that have rows
-    present : ndarray of int, shape (k,), ascending: these classes, as places among all
+    labels : tuple of str, of all classes, two of which have rows at least
     kept : ndarray of int, shape (m,), or None
         The numbers of these rows among those given; None where they are all.
     """
@@ -115,7 +113,6 @@ class Checked(NamedTuple):
     codes: np.ndarray
     weights: np.ndarray
     labels: tuple[str, ...]
-    present: np.ndarray
     kept: np.ndarray | None
 
 
@@ -138,16 +135,14 @@ def checked(
     if not weights.all():
         kept = np.flatnonzero(weights)
         X, codes, weights = X[kept].astype(np.float64, copy=False), codes[kept], weights[kept]
-    present = np.flatnonzero(np.bincount(codes))
-    codes = np.searchsorted(present, codes)
-    if len(present) < 2:
+    if np.count_nonzero(np.bincount(codes)) < 2:
         said = (
             "is one class only; a classifier needs rows of two, with positive weights"
             if len(codes)
             else "are no rows to train on"
         )
         raise UsageError(f"there {said}")
-    return Checked(X, codes, weights, tuple(classes[k] for k in present.tolist()), present, kept)
+    return Checked(X, codes, weights, tuple(classes), kept)
 
 
 def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:

@@ -163,10 +163,11 @@ def _kernel_model(
 ) -> tuple[KernelModel, np.ndarray]:
     """Return the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each.
 
-    Returns also the numbers of the support vectors, class by class and ascending in each.
+    In a pair with a class without rows the other one has the decision value 1 for all rows. Returns also the numbers of
+    the support vectors, class by class and ascending in each.
     """
     codes, K = problems.codes, len(problems.labels)
-    coefficients, biases = solved.machines or (np.zeros((len(codes), K - 1)), np.zeros(len(problems)))
+    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), np.zeros(len(problems)))
     for part in solved.parts:
         machine = part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
@@ -174,12 +175,16 @@ def _kernel_model(
             weights[machine.rows] = machine.coefficients
             ((i, j),) = problems.classes[part.numbers]
             coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = weights
-            biases[part.numbers] = machine.bias
+            known[part.numbers] = machine.bias
+    i, j = np.triu_indices(K, 1)
+    has_rows = np.isin(np.arange(K), problems.occupied)
+    biases = has_rows[i].astype(np.float64) - has_rows[j]
+    biases[has_rows[i] & has_rows[j]] = known
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[np.argsort(codes[support], kind="stable")]
     # a model does not keep the values of a precomputed kernel
-    known = kernel_family(resolved.kernel_name)
-    kernel = known.checked() if known.given else resolved.kernel
+    family = kernel_family(resolved.kernel_name)
+    kernel = family.checked() if family.given else resolved.kernel
     vectors = problems.X[support].astype(np.float64, copy=False)
     counts = np.bincount(codes[support], minlength=K)
     return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], biases), support
@@ -187,11 +192,18 @@ def _kernel_model(
 
 def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> LinearModel:
     """Return the hyperplanes; features that no row has weigh nothing."""
-    weights = np.zeros((len(problems), problems.X.shape[1]))
-    biases, places = np.zeros(len(weights)), slice(None) if problems.columns is None else problems.columns
+    weights = np.zeros((len(problems), problems.X.shape[1] + 1))  # the bias last
+    places = np.arange(problems.X.shape[1]) if problems.columns is None else problems.columns
     for part in solved.parts:
         machine = part.certified.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[part.numbers, places], biases[part.numbers] = machine.weights, machine.bias
-    rule = resolved.rule
-    return LinearModel(problems.labels, weights, biases, rule.bias, facts={"loss": rule.loss.value})
+        weights[part.numbers, places], weights[part.numbers, -1] = machine.weights, machine.bias
+    rule, K, occupied = resolved.rule, problems.K, problems.occupied
+    constant = rule.bias
+    if len(occupied) < K:  # what is 1 below the mean of the others is never the largest
+        own, constant = np.vstack([weights, -weights]) if len(occupied) == 2 else weights, rule.bias or 1.0
+        weights = np.tile(own.mean(axis=0), (K, 1))
+        weights[:, -1] -= 1.0 / constant
+        weights[occupied] = own
+    hyperplanes = weights[:, :-1].copy(), weights[:, -1].copy()
+    return LinearModel(problems.labels, *hyperplanes, constant, facts={"loss": rule.loss.value})

@@ -23,6 +23,8 @@ from fwsvm.status import Status
 class Subproblems:
     """Rows of K classes, and their two-class problems: pairs i < j with class i positive, or each class and the rest.
 
+    Classes without rows have no problems.
+
     Attributes
     ----------
     X : ndarray, csr_array or RowSource, shape (m, n), the rows as the model has them
@@ -32,6 +34,7 @@ class Subproblems:
     labels : tuple of str, of the classes
     weights : ndarray of float64, shape (m,), all positive
     scheme : {"one-vs-one", "one-vs-rest"}
+    occupied : ndarray of int, ascending: the classes that have rows
     classes : ndarray of int, shape (problems, 2), the classes +1 and -1 of each problem, -1 for the rest
     """
 
@@ -44,11 +47,12 @@ class Subproblems:
     scheme: str
 
     def __post_init__(self) -> None:
-        K = self.K = len(self.labels)
-        self.in_pairs = K > 2 and self.scheme == "one-vs-one"
-        self.classes = np.array([(c, -1) for c in range(K if K > 2 else 1)])
+        self.K, self.occupied = len(self.labels), np.flatnonzero(np.bincount(self.codes, minlength=2))
+        k = len(self.occupied)
+        self.in_pairs = k > 2 and self.scheme == "one-vs-one"
+        self.classes = np.array([(c, -1) for c in self.occupied[: k if k > 2 else 1]])
         if self.scheme == "one-vs-one":
-            self.classes = np.argwhere(np.arange(K)[:, None] < np.arange(K))
+            self.classes = self.occupied[np.argwhere(np.arange(k)[:, None] < np.arange(k))]
 
     def __len__(self) -> int:
         return len(self.classes)
