@@ -1,15 +1,9 @@
-"""What compiled code needs of the processor and of numba: atomics for threads, prefetch, and calls by address.
-
-Numba compiles a callee again into each caller. A loop that calls a method's steps and a kernel's columns would so be
-compiled once for each pair of a method and a kernel, seconds each. Called by address, each is compiled once.
-"""
+"""What compiled code needs of the processor: atomics for threads, and prefetch."""
 
 import platform
-from typing import Any
 
-import numba
 from llvmlite import ir
-from numba import _dispatcher, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -85,45 +79,3 @@ def prefetch(typingctx, array, at):
         return context.get_dummy_value()
 
     return types.void(array, types.intp), emit
-
-
-_FOUND: dict[tuple[Any, ...], int] = {}
-
-
-def address_of(function, *arguments) -> int:
-    """Return where the machine code of a compiled function for arguments like these stands; it is compiled if need be.
-
-    Raises
-    ------
-    TypeError
-        The function does not return an int64, which is what `call` expects.
-    """
-    key = (
-        function,
-        _dispatcher.compute_fingerprint(arguments),
-    )  # microseconds, where types would be half a thousand
-    if key not in _FOUND:
-        kinds = tuple(numba.typeof(each) for each in arguments)
-        function.compile(kinds)
-        made = function.overloads[kinds]
-        if made.signature.return_type != types.int64:
-            raise TypeError(f"{function.__name__} returns {made.signature.return_type}, not int64")
-        _FOUND[key] = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-    return _FOUND[key]
-
-
-@intrinsic
-def call(typingctx, address, arguments):
-    """Return what the function at an address of `address_of` returns for a tuple of arguments like those there."""
-
-    def emit(context, builder, signature, given):
-        kinds = list(signature.args[1])
-        kind = context.call_conv.get_function_type(types.int64, kinds)
-        function = builder.inttoptr(given[0], kind.as_pointer())
-        values = cgutils.unpack_tuple(builder, given[1])
-        status, result = context.call_conv.call_function(builder, function, types.int64, kinds, values)
-        with cgutils.if_unlikely(builder, status.is_error):
-            context.call_conv.return_status_propagate(builder, status)
-        return result
-
-    return types.int64(types.intp, arguments), emit

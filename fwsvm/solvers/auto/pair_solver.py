@@ -16,7 +16,7 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.machine import address_of, call, load_acquire, store_release
+from fwsvm.numerics.machine import load_acquire, store_release
 from fwsvm.problems.simplex_qp import add_lines, write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
@@ -113,22 +113,14 @@ class Solutions(NamedTuple):
     evaluations: np.ndarray
 
 
-def fill_address(some: PairRows) -> int:
-    """Return where the machine code stands that computes kernel values (`fwsvm.numerics.machine`)."""
-    lines = np.empty(0, np.int64)
-    rows = some.kernel, some.tiles, lines.astype(np.int32), some.tiles
-    return address_of(fill_dense, *rows, 0, 0, some.values, 0, lines)
-
-
 @njit
-def solve_pairs(some, numbers, fill_at, columns, solutions):
+def solve_pairs(some, numbers, columns, solutions):
     """Solve the pairs ``numbers``, and write what they came to.
 
     Parameters
     ----------
     some : PairRows
     numbers : ndarray of int
-    fill_at : int, see `fill_address`
     columns : ndarray of float64, shape (n * n,), memory of this thread for the columns of the largest pair
     solutions : Solutions
     """
@@ -139,7 +131,7 @@ def solve_pairs(some, numbers, fill_at, columns, solutions):
         block, most = least_cost(2 * n, True), max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
         wanted = np.empty(min(WIDE, AHEAD * block) if penalties > 1 else block, np.int32)
         wanted[0], wanted[1] = 0, s.plus
-        computed = _fill(some, s, fill_at, wanted[:2])
+        computed = _fill(some, s, wanted[:2])
         for k in range(penalties):
             R, best = _set_penalty(some, s, k)
             if k == 0:
@@ -152,7 +144,7 @@ def solve_pairs(some, numbers, fill_at, columns, solutions):
                     checks += 1
                 elif s.slot_of[best] < 0:
                     count = prefetch_set(s.q, s.alpha, s.slot_of, R, best, True, wanted)
-                    computed += _fill(some, s, fill_at, wanted[:count])
+                    computed += _fill(some, s, wanted[:count])
                 else:
                     R, best = _step(s, R, best)
                     steps += 1
@@ -182,7 +174,7 @@ def _begun(some, i, j, columns):
 
 
 @njit(inner=True)
-def _fill(some, s, fill_at, wanted):
+def _fill(some, s, wanted):
     """Compute the columns of the rows ``wanted``; return how many values of rows of different classes were computed."""
     whole, lines, computed = some.tiles.own.size == 0, np.empty(wanted.size, np.int64), 0
     for c, at in ((s.i, 0), (s.j, s.plus)):
@@ -198,17 +190,17 @@ def _fill(some, s, fill_at, wanted):
                 lines[new] = t
                 new += 1
         if new:
-            computed += _compute(some, s, fill_at, lines[:new], first, width, at)
+            computed += _compute(some, s, lines[:new], first, width, at)
     for t in wanted:
         s.slot_of[t], s.cached[t, t] = t, some.itself[s.place[t]]
     return computed
 
 
 @njit(inner=True)
-def _compute(some, s, fill_at, lines, first, width, at):
+def _compute(some, s, lines, first, width, at):
     """Compute kernel values of rows with those of a class; share those of its own rows, count those of the others."""
     rows, others = (some.kernel, some.tiles, s.place[lines], some.tiles), 0
-    call(fill_at, (*rows, first // HEIGHT, (first + width) // HEIGHT, s.cached, first - at, lines))
+    fill_dense(*rows, first // HEIGHT, (first + width) // HEIGHT, s.cached, first - at, lines)
     for t in lines:
         if (t < s.plus) == (at == 0):
             p = s.place[t]

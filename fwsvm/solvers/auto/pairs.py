@@ -13,7 +13,7 @@ from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.values import is_dense, kernel_matrix, most_stored, rounding_of_sums, table
 from fwsvm.numerics.threads import together
-from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, fill_address, solve_pairs
+from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, solve_pairs
 from fwsvm.solvers.certify import Certified, proven
 from fwsvm.solvers.frank_wolfe.state import stopping_line
 from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch
@@ -48,13 +48,13 @@ def solve_small_pairs(
             np.full((S, pairs, 5), np.nan),
             *np.zeros((2, S, pairs), np.int64),
         )
-        fill_at, widths = fill_address(some), np.diff(some.starts)
+        widths = np.diff(some.starts)
         # by numpy, whose large arrays have large pages
         columns = np.empty((threads, _largest_pair(widths) ** 2))
 
     def solve(share: np.ndarray) -> None:
         def work(me: int) -> None:
-            solve_pairs(some, share[me::threads].copy(), fill_at, columns[me], solutions)
+            solve_pairs(some, share[me::threads].copy(), columns[me], solutions)
 
         with clock.running():
             together(work, threads)
