@@ -7,7 +7,7 @@ run converged, and no number that is not finite takes part in a certificate.
 
 import math
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,16 +16,15 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
 from fwsvm.status import Status, ending, gap_warning
 
-Some = TypeVar("Some", bound=Iterate)
 Numbers: TypeAlias = Any  # a float, or an ndarray of several
 
 
-class Candidate(NamedTuple, Generic[Some]):
+class Candidate(NamedTuple):
     """An iterate that a run ended at, of which the certificate and the machine are wanted."""
 
     problem: Binary
     resolved: Resolved
-    iterate: Some
+    iterate: Any
 
 
 class Certified(NamedTuple):

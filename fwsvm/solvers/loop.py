@@ -224,7 +224,7 @@ def _add_point(
         trace.append(TracePoint(clock.seconds, iterations, at.objective, at.gap, support_vectors))
 
 
-def _certified(candidate: Candidate[Iterate], status: Status) -> tuple[Iterate | Certified, Status]:
+def _certified(candidate: Candidate, status: Status) -> tuple[Iterate | Certified, Status]:
     """Return what an iterate is worth: without a check that may take a while where an interrupt wants an answer.
 
     Where the certificate is deferred, it is the iterate, without the gradient while it waits.

@@ -4,7 +4,6 @@
 other methods' own runs. `nested` trains on growing samples within a time limit.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
+from fwsvm.settings import SEARCHES
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_small_pairs
 from fwsvm.solvers.chunking import ChunkRun, fits
@@ -73,9 +73,7 @@ def _chosen(solver: Solver) -> str:
     return "newton" if isinstance(solver, NewtonRun) and solver.took_newton_steps else "swap-2o"
 
 
-FAMILIES["auto"] = replace(
-    on_simplex("auto", _start, ("full", "sampled")),
-    solve_at_once=solve_small_pairs,
-    chosen=_chosen,
+FAMILIES["auto"] = on_simplex(
+    "auto", _start, searches=SEARCHES, solve_at_once=solve_small_pairs, chosen=_chosen
 )
-FAMILIES["nested"] = replace(on_simplex("nested", _start), train=train_nested)
+FAMILIES["nested"] = on_simplex("nested", _start, train=train_nested)

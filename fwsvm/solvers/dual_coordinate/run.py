@@ -48,7 +48,7 @@ class LinearIterate(Iterate):
     w: np.ndarray
 
 
-def certify(candidates: Sequence[Candidate[LinearIterate]], *, exact: bool) -> list[Certified]:
+def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`."""
     return [
         Certified(

@@ -5,12 +5,12 @@
 point is worth. A method is one file with its `choose`.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from fwsvm._mapped import is_mapped
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
+from fwsvm.settings import SEARCHES
 from fwsvm.solvers.frank_wolfe.iterate import on_simplex
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
@@ -40,4 +40,4 @@ def _chosen(solver: Solver) -> str:
     return "on chunks" if isinstance(solver, ChunkRun) else ""
 
 
-FAMILIES["simplex"] = replace(on_simplex("simplex", _start, ("full", "sampled")), chosen=_chosen)
+FAMILIES["simplex"] = on_simplex("simplex", _start, searches=SEARCHES, chosen=_chosen)

@@ -9,6 +9,7 @@ import numpy as np
 from fwsvm.kernels.source import Diagonal, RowSource, row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import gradients, write_certificate
+from fwsvm.settings import SEARCHES
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.state import largest_gap
 from fwsvm.solvers.registry import Family
@@ -58,7 +59,7 @@ class AllRows:
         return proven(*numbers, goal=self.goal(numbers[0]), measured=numbers[1] + rounding)
 
 
-def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> list[Certified]:
+def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`.
 
     Certificates that no run has computed are computed here, together: each kernel value once for all.
@@ -75,7 +76,7 @@ def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> 
     ]
 
 
-def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
+def _outcomes(candidates: Sequence[Candidate]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
     first = AllRows(candidates[0].problem, candidates[0].resolved)
     every = [AllRows(candidate.problem, candidate.resolved, first.own) for candidate in candidates]
@@ -96,24 +97,17 @@ def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
     return Expansion(rows, weights, float(weights.sum()))
 
 
-def on_simplex(
-    name: str,
-    start: Callable[..., Any],
-    searches: tuple[str, ...] = ("full",),
-    *,
-    keeps_values: bool = True,
-) -> Family:
-    """Return a family of methods for min a'K~a on the simplex, with any kernel."""
+def on_simplex(name: str, start: Callable[..., Any], **more: Any) -> Family:
+    """Return a family of methods for min a'K~a on the simplex, with any kernel; by default they search all rows."""
     return Family(
         name=name,
         problem="min a'K~a on the simplex (squared hinge, bias penalised)",
         kernels=None,
         default_kernel="rbf",
         stops=("relative", "gap", "meb"),
-        searches=searches,
-        keeps_values=keeps_values,
         multiclass="one-vs-one",
         ridge=True,
         start=start,
         certify=certify,
+        **{"searches": SEARCHES[:1]} | more,
     )

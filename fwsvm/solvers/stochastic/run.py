@@ -54,7 +54,7 @@ def far_from_origin(problem: Binary, resolved: Resolved) -> bool:
     return value_error(resolved.kernel, own_terms(resolved.kernel, some), dtype=np.float32) > SINGLE_TOLERATED
 
 
-def certify(candidates: Sequence[Candidate[StochasticIterate]], *, exact: bool) -> list[Certified]:
+def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`.
 
     With at most `EXACT_ROWS` rows objective and gap are computed over all of them. With more, the objective
