@@ -142,18 +142,16 @@ class ChunkRun:
     def _start(self, chunk: np.ndarray) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
         self.chunk = chunk = chunk[np.argsort(-self.y[chunk], kind="stable")]  # in the order of the inner run
-        settings, rows = self._of_chunk(len(chunk)), self.source.take(chunk)
-        problem = Binary(rows, self.y[chunk], self.problem.penalties[chunk], self.problem.stream)
+        settings = self.settings
+        if self.many is not None and self._is_whole and not fits(self.matter, self.m, self.many):
+            settings = self.many
+        settings = replace(settings, deferred=False)
+        problem = Binary(
+            self.source.take(chunk), self.y[chunk], self.problem.penalties[chunk], self.problem.stream
+        )
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         columns = self.columns if self._is_whole else None
         self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
-
-    def _of_chunk(self, rows: int) -> Resolved:
-        """Return the settings of the inner run on a chunk of so many rows."""
-        settings = self.settings
-        if self.many is not None and rows == self.m and not fits(self.matter, self.m, self.many):
-            settings = self.many
-        return replace(settings, deferred=False)
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
