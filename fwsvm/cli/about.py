@@ -121,11 +121,6 @@ def info() -> None:
     from fwsvm.numerics.compile import PACKAGE
     from fwsvm.numerics.threads import usable_threads
 
-    caches = {
-        "data": folders.data_folder(),
-        "parsed": folders.parsed_folder(),
-        "compiled_code": folders.code_folder(),
-    }
     facts = {
         **environment(),
         "installed": str(PACKAGE),
@@ -134,7 +129,11 @@ def info() -> None:
         "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),
         "cache": str(folders.cache_root()),
-        "folders": {name: str(place) for name, place in caches.items()},
+        "folders": {
+            "data": str(folders.data_folder()),
+            "parsed": str(folders.parsed_folder()),
+            "compiled_code": str(folders.code_folder()),
+        },
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
     print_facts(facts)

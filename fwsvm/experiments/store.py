@@ -21,7 +21,7 @@ from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.reading import keep_latest, no_results, read_runs, records, refuse_reference
+from fwsvm.results.reading import keep_latest, no_results, read_runs, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
 from fwsvm.solvers.loop import TracePoint
 
@@ -173,7 +173,8 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
         notices.append(
             f"{path}: the last line was incomplete, as after a kill while it was written, and is removed"
         )
-    for row in records(table.frame):
+    every: list[Any] = table.frame.to_dict("records")
+    for row in every:
         keep_latest(rows, row)
     return rows
 

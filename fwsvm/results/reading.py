@@ -64,11 +64,6 @@ def read_runs(path: Path) -> ResultsTable:
     return table._replace(frame=frame)
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, str]]:
-    """Return rows of text fields, each by column."""
-    return [dict(zip(frame.columns, fields, strict=True)) for fields in frame.to_numpy().tolist()]
-
-
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the known columns of `read_runs` as numbers (empty: NaN), truths and text."""
     found = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm.results.reading import keep_latest, read_runs, records
+from fwsvm.results.reading import keep_latest, read_runs
 from tests.cli.running import differing
 from tests.clusters import started
 
@@ -48,7 +48,7 @@ def latest(out: Path) -> dict[str, dict[str, str]]:
     """Return the latest row of each run."""
     table, found = read_runs(out / "runs.csv"), dict[str, dict[str, str]]()
     assert not table.torn
-    for row in records(table.frame):
+    for row in table.frame.to_dict("records"):
         keep_latest(found, row)
     return found
 
