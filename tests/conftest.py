@@ -27,6 +27,8 @@ for variable in [name for name in os.environ if name.startswith(("FWSVM_", "NUMB
     del os.environ[variable]
 (OWN / "home").mkdir(parents=True, exist_ok=True)
 os.environ |= dict.fromkeys(FOLDERS, str(OWN / "home")) | {"FWSVM_CACHE": str(OWN / "cache")}
+#: For the processes that xdist starts: glibc gives arrays of a megabyte back as soon as they go.
+os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 20))
 
 #: Ten examples, the same each time; `--hypothesis-profile=nightly` draws many others.
 EVERYWHERE = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
@@ -50,12 +52,9 @@ def pytest_xdist_setupnodes() -> None:
     if ready.exists():
         return
     sys.stderr.write("compiling what the tests need (once)\n")
-    commands = [[f"--method={name}" for name in names] for names in WARM_UP]
     running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "fwsvm", "warmup", *words], cwd=ROOT, stderr=subprocess.DEVNULL
-        )
-        for words in commands
+        subprocess.Popen([sys.executable, "-m", "tests.warm_up", *names], cwd=ROOT, stderr=subprocess.DEVNULL)
+        for names in WARM_UP
     ]
     codes = [process.wait() for process in running]
     if not any(codes):
