@@ -162,7 +162,8 @@ def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, flo
     """
     if [*words] == [BALANCED]:
         return BALANCED
-    if wrong := [word for word in words if "=" not in word[1:]]:
+    labels = {word: word.rpartition("=")[0] for word in words}
+    if wrong := [word for word, label in labels.items() if not label or re.search("=.*,", label)]:
         raise UsageError(
             f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}; repeat {option} for each class"
         )

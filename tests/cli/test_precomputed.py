@@ -75,7 +75,7 @@ def test_we_say_the_same_of_libsvms_model(files, tmp_path):
     [
         (("train", "ROWS", "--kernel", "precomputed"), 3, "row 1 has no number 0:i, or 0:0, but a row of a"),
         (("train", "KERNEL", "--kernel", "precomputed", "--scale", "[0,1]"), 2, "scale [0,1] is for features"),
-        (("train", "wdbc", "--kernel", "precomputed"), 2, "zero-based indices are for files"),
+        (("train", "wdbc", "--kernel", "precomputed"), 2, "zero-based indices and a column of labels are for files"),
         (("predict", "MACHINE", "ROWS"), 3, "row 1 has no number 0:i"),
         (("train", "KERNEL", "--kernel", "precomputed", "--test", "ROWS"), 3, "row 1 has no number 0:i, but rows for"),
     ],
