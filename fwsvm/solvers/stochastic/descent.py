@@ -92,20 +92,80 @@ def shortest(products: np.ndarray) -> np.ndarray:
 
 
 @njit(fastmath={"reassoc", "contract"})
-def losses_along(lacks, turn, t):
-    """Return the sum of the losses at alpha + t d, and of the slopes of the margins of rows that have one.
+def line_search(lacks, turn, linear, curvature, length2, longest, m1, m2, n):
+    """Return t_k, or 0 where no t above b/n is in L; f there less f(alpha); the least t beyond R; trials.
 
     Parameters
     ----------
-    lacks : ndarray, shape (n,), 1 less the margins at alpha
-    turn : ndarray, shape (n,), slopes of the margins along d
+    lacks : ndarray, shape (rows,), 1 less the margins at alpha
+    turn : ndarray, shape (rows,), slopes of the margins along d
+    linear, curvature : float, of lambda/2 alpha' Q alpha along d
+    length2 : float, |d|^2
+    longest : float, b
     """
-    losses = slopes = 0.0
-    for i in range(lacks.size):
-        loss = lacks[i] - t * turn[i]
-        losses += max(loss, 0.0)
-        slopes += turn[i] if loss > 0.0 else 0.0  # at a kink the slope is that to the right
-    return losses, slopes
+    low, high, t, best, lowest = 0.0, longest, longest, 0.0, 0.0
+    rows, start, trials = lacks.size, 0.0, 0
+    for lack in lacks:
+        start += max(lack, 0.0)
+    while trials < MAX_TRIALS:
+        trials += 1
+        losses = slopes = 0.0
+        for i in range(rows):
+            loss = lacks[i] - t * turn[i]
+            losses += max(loss, 0.0)
+            slopes += turn[i] if loss > 0.0 else 0.0  # at a kink the slope is that to the right
+        change = t * (linear + 0.5 * t * curvature) + (losses - start) / rows
+        slope = linear + t * curvature - slopes / rows
+        decreases = change <= -m1 * t * length2
+        reached = decreases and slope < 0.0 and (slope >= -m2 * length2 or t == longest)
+        if reached or (decreases and change < lowest):
+            best, lowest = t, change
+        if reached:
+            break
+        if decreases and slope < 0.0:
+            low = t
+        else:
+            high = t
+        t = 0.5 * (low + high)
+        if t <= longest / n or high - low <= 1e-12 * longest:
+            break
+    return best, lowest, high, trials
+
+
+@njit(fastmath={"contract"})
+def combine(a, x, b, y, out):
+    """Set out = a x + b y."""
+    for i in range(out.size):
+        out[i] = a * x[i] + b * y[i]
+
+
+@njit(fastmath={"reassoc", "contract"})
+def turn(g, inside, d, dual, n, start, fresh):
+    """Set d = -Nr({-d, g}) (004 eq. 5), or -g where ``fresh``, and ``dual`` alike; return |g|^2.
+
+    Inner products are of n coefficients with what stands from ``start`` on.
+    """
+    gradient2 = across = before2 = 0.0
+    for i in range(n):
+        gradient2 += g[i] * g[start + i]
+        across += d[i] * g[start + i]
+        before2 += d[i] * d[start + i]
+    apart, last = before2 + 2.0 * across + gradient2, 0.0
+    if apart > 0.0 and not fresh:  # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2
+        last = min(max((gradient2 + across) / apart, 0.0), 1.0)
+    combine(last, d, last - 1.0, g, d)
+    combine(last, dual, 1.0 - last, inside, dual)
+    return gradient2
+
+
+@njit(fastmath={"reassoc", "contract"})
+def square_and_loss(x, w):
+    """Return x' Q x and the mean hinge loss, for coefficients x and their products."""
+    n, square, loss = w.size, 0.0, 0.0
+    for i in range(n):
+        square += x[i] * x[n + i]
+        loss += max(0.0, 1.0 - w[i] * x[n + i])
+    return square, loss / n
 
 
 class DescentRun(StochasticRun, ABC):
@@ -211,16 +271,15 @@ class DescentRun(StochasticRun, ABC):
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
         optimum. So the direction is reset to -g at the incumbent and tested again.
         """
-        alpha, losses = self.vectors[ALPHA], float(self.losses().mean())
-        self.square = self.inner(alpha, alpha)
-        self.value = 0.5 * self.lam * self.square + losses
+        self.square, loss = square_and_loss(self.vectors[ALPHA], self.w)
+        self.value = 0.5 * self.lam * self.square + loss
         self.t, short = 0.0, self._aim()
         if short:
             self.fresh, self.ahead = True, 0.0
             self.resets += 1
             short = self._aim()
         if not short:
-            self._search(losses)
+            self._search()
         return short
 
     @property
@@ -236,7 +295,7 @@ class DescentRun(StochasticRun, ABC):
     def move(self) -> None:
         """Take the step."""
         self.square, self.value = self.square_after, self.value_after
-        self.vectors[ALPHA] += self.t * self.vectors[DIRECTION]
+        combine(1.0, self.vectors[ALPHA], self.t, self.vectors[DIRECTION], self.vectors[ALPHA])
 
     def gap_closed(self) -> bool:
         """Return whether the gap on the sample is within ``goal`` times the value."""
@@ -258,67 +317,46 @@ class DescentRun(StochasticRun, ABC):
         d is compared with g. After a reset both are as long, and ``eps`` alone counts.
         """
         n, v, d, euclid = len(self.w), self.vectors, self.vectors[DIRECTION], self.euclid
-        point = v[ALPHA] + self.ahead * d
+        point = v[ALPHA] + self.ahead * d if self.ahead else v[ALPHA]
         inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
         flipped = np.flatnonzero(inside != v[INSIDE, :n])
         if len(flipped):
             v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
             v[INSIDE, :n] = inside
-        g = self.lam * point - v[INSIDE] / n
+        g = np.empty_like(point)
+        combine(self.lam, point, -1.0 / n, v[INSIDE], g)
         if euclid:
             g = np.append(g[n : 2 * n], self.products(np.arange(n), g[n : 2 * n]))
-        gradient2, last = self.inner(g, g, euclid), 0.0
         if self.bundle:
+            gradient2 = self.inner(g, g, euclid)
             self.bundle.turn(self, g)
         else:
-            if not self.fresh:
-                # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2 (004 eq. 5)
-                across = self.inner(g, d, euclid)
-                apart = self.inner(d, d, euclid) + 2.0 * across + gradient2
-                last = min(max((gradient2 + across) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
-            v[DIRECTION] = last * d - (1.0 - last) * g
-            v[DUAL] = last * v[DUAL] + (1.0 - last) * v[INSIDE]
+            gradient2 = turn(g, v[INSIDE], d, v[DUAL], n, 0 if euclid else n, self.fresh)
         self.fresh = False
         self.norm2, self.length2 = self.inner(d, d), self.inner(d, d, euclid)
-        u = np.abs(v[DUAL, :n])
-        square = self.inner(v[DUAL], v[DUAL]) / (self.lam * n * n)
+        u, square = np.abs(v[DUAL, :n]), self.inner(v[DUAL], v[DUAL]) / (self.lam * n * n)
         lower = box_dual(float(u.mean()), square, float(u.max()))
         if lower > self.lower:
             self.lower, self.best_dual = lower, u
         least = gradient2 if euclid else 2.0 * self.lam * (self.value - self.lower)
         return bool(self.length2 <= max(self.eps**2, SHORT_FRACTION * least))
 
-    def _search(self, start: float) -> None:
-        """Set ``t``, or 0 where no t above b/n is in L, and ``value_after``; ``start`` is the mean loss at t = 0.
+    def _search(self) -> None:
+        """Set ``t``, and what is known of alpha + t d.
 
         b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound the slope, at least t lambda d' Q d -
         |d|^2, is not negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes
         its subgradient there.
         """
-        n, length2, at, along = len(self.w), self.length2, self.vectors[ALPHA], self.vectors[DIRECTION]
-        lacks, turn = 1.0 - self.w * at[n : 2 * n], self.w * along[n : 2 * n]
-        inner = self.inner(at, along)
-        linear, curvature = self.lam * inner, self.lam * self.norm2
-        longest = min(self.ball / np.sqrt(length2), length2 / curvature)
-        low, high, t, best, lowest = 0.0, longest, longest, 0.0, 0.0
-        for _ in range(MAX_TRIALS):
-            self.trials += 1
-            losses, slopes = losses_along(lacks, turn, t)
-            change = t * (linear + 0.5 * t * curvature) + losses / n - start
-            slope = linear + t * curvature - slopes / n
-            decreases = change <= -self.m1 * t * length2
-            if decreases and change < lowest:
-                best, lowest = t, change
-            if decreases and slope < 0.0 and (slope >= -self.m2 * length2 or t == longest):
-                best, lowest = t, change
-                break
-            low, high = (t, high) if decreases and slope < 0.0 else (low, t)
-            t = 0.5 * (low + high)
-            if t <= longest / self.rule.n or high - low <= 1e-12 * longest:
-                break
-        self.t, self.ahead = best, 0.0 if best > 0.0 else high
-        self.value_after = self.value + lowest
-        self.square_after = self.square + best * (2.0 * inner + best * self.norm2)
+        n, at, along = len(self.w), self.vectors[ALPHA], self.vectors[DIRECTION]
+        inner, curvature = self.inner(at, along), self.lam * self.norm2
+        longest = min(self.ball / np.sqrt(self.length2), self.length2 / curvature)
+        rows = 1.0 - self.w * at[n : 2 * n], self.w * along[n : 2 * n]
+        line = self.lam * inner, curvature, self.length2, longest
+        t, change, high, trials = line_search(*rows, *line, self.m1, self.m2, self.rule.n)
+        self.t, self.ahead, self.trials = t, high * (t == 0.0), self.trials + trials
+        self.value_after = self.value + change
+        self.square_after = self.square + t * (2.0 * inner + t * self.norm2)
 
     # ---------------------------------------------------------------- the end
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import as_rows, some_rows
-from fwsvm.kernels.values import kernel_matrix, sums_of_tables, table
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sparse_tiles import fill_sparse
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
@@ -29,6 +30,7 @@ from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
 FADING_ROWS = 4096  # rows that the mean of the losses is over, about
+SHARE = 1024  # rows of the expansion from which on several threads pass over it
 CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
@@ -107,8 +109,8 @@ class PegasosRun(StochasticRun):
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
         X: Any = problem.X
-        rows, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
-        self.table = table(rows, own_terms(resolved.kernel, rows))
+        self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
+        self.own = own_terms(resolved.kernel, self.table)
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
         self.control = np.zeros(1, CONTROL)
         self.control["loss"] = 1.0
@@ -135,12 +137,18 @@ class PegasosRun(StochasticRun):
     def _next_block(self) -> None:
         """Take the next block of rows and compute the sums that their steps start from."""
         self.block, self.at = next(self.blocks), 0
-        kernel, threads, members = self.resolved.kernel, self.resolved.threads, self.expansion
-        some = table(some_rows(self.table.rows, self.block), self.table.own[self.block])
-        sums = self.table, members, self.counts[members, None], some, 0, len(self.block)
-        self.block_sums = sums_of_tables(kernel, *sums, threads)[:, 0]
-        self.products = kernel_matrix(kernel, some.rows)
-        self.kernel_evaluations += len(self.block) * (len(members) + len(self.block))
+        members, every, rows = self.expansion, np.arange(len(self.block)), (self.table, self.own)
+        which = np.concatenate([members, self.block])
+        values: np.ndarray = np.empty((len(every), len(which)), self.dtype)
+
+        def compute(first: int, last: int) -> None:
+            kernel, some = self.resolved.kernel, which[first:last]
+            fill_sparse(kernel, *rows, self.block, *rows, some, values, first, every)
+
+        in_shares(compute, len(which), self.resolved.threads if len(which) > SHARE else 1)
+        self.kernel_evaluations += values.size
+        self.block_sums = values[:, : len(members)] @ self.counts[members]
+        self.products = values[:, len(members) :]
 
     def visit_from(self, beta: np.ndarray, t: int) -> None:
         """Take a step at each row but the first s, from coefficients beta (s,) after t steps.
