@@ -11,7 +11,7 @@ from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import gradients, write_certificate
 from fwsvm.settings import SEARCHES
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
-from fwsvm.solvers.frank_wolfe.state import largest_gap
+from fwsvm.solvers.frank_wolfe.state import stopping_line
 from fwsvm.solvers.registry import Family
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
@@ -44,7 +44,8 @@ class AllRows:
 
     def goal(self, R: float) -> float:
         """Return the largest gap at which a run by the stopping rule has converged."""
-        return largest_gap(self.resolved.stop, self.resolved.tolerance, self.widest, R)
+        constant, slope = stopping_line(self.resolved.stop, self.resolved.tolerance, self.widest)
+        return constant + slope * R
 
     def gradient(self, alpha: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Return q = K~ alpha (m,), of kernel values in a precision."""

@@ -149,12 +149,6 @@ def stopping_line(stop: str, level: float, widest: float) -> tuple[float, float]
     return slack * widest, -slack
 
 
-def largest_gap(stop: str, level: float, widest: float, R: float) -> float:
-    """Return the gap at which a run with the objective R may stop."""
-    constant, slope = stopping_line(stop, level, widest)
-    return constant + slope * R
-
-
 @dataclass(frozen=True)
 class SimplexStart(WarmStart):
     """What a run on the simplex makes use of, beside the weights.
