@@ -182,7 +182,7 @@ def solve(
                 status = Status.TIME_LIMIT
             elif done.iterations >= most:
                 status = Status.MAX_ITERATIONS
-            steps = _next_chunk(steps, taken, spent)
+            steps = max(1, min(CHUNK_GROWTH * steps, int(CHUNK_SECONDS * taken / max(spent, 1e-9))))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if traced:
@@ -199,11 +199,6 @@ def solve(
     return BinaryResult(
         np.array([number]), rows, status, counters, at.support_vectors, check.seconds, end, method, trace
     ), after
-
-
-def _next_chunk(steps: int, taken: int, spent: float) -> int:
-    """Return the steps of the next chunk after one in which so many took these seconds."""
-    return max(1, min(CHUNK_GROWTH * steps, int(CHUNK_SECONDS * taken / max(spent, 1e-9))))
 
 
 def _record(trace: list[TracePoint], clock: Clock, solver: Solver, looked: float) -> float:

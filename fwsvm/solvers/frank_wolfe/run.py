@@ -32,9 +32,9 @@ from fwsvm.solvers.frank_wolfe.sampled import (
     drawn_soon,
     has_room,
     hold_best,
-    matrix_fits,
     matrix_of,
     places_for,
+    room_for,
     tracking_pays,
 )
 from fwsvm.solvers.frank_wolfe.scans import CACHE_LINE, do_tasks, team_running, thread_team
@@ -123,9 +123,12 @@ class SimplexRun:
     # ---------------------------------------------------------------- where the run stands
 
     def _is_computed(self, active: int) -> bool:
-        """Return whether q of candidates is to be computed anew each time where so many rows are active."""
-        fits = self.sampled and matrix_fits(active, self.resolved.cache_bytes)
-        return fits and self.resolved.protocol.gradient != KEPT
+        """Return whether q of candidates is to be computed anew each time where so many rows are active.
+
+        The kernel matrix of the active rows, with room for more, has to fit in the cache.
+        """
+        wanted = self.sampled and self.resolved.protocol.gradient != KEPT
+        return wanted and 8 * (2 * room_for(active)) ** 2 <= self.resolved.cache_bytes
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray, K: np.ndarray | None = None) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows.

@@ -138,11 +138,6 @@ def room_for(active: int) -> int:
     return max(FIRST_ROOM, 3 * active // 2)
 
 
-def matrix_fits(active: int, cache_bytes: int) -> bool:
-    """Return whether the kernel matrix of so many active rows, with room for more, fits in the cache."""
-    return 8 * (2 * room_for(active)) ** 2 <= cache_bytes
-
-
 def has_room(s: SimplexState) -> bool:
     """Return whether there is a place for one more row of each class."""
     active, plus = int(s.now["active"][0]), int(s.now["plus"][0])
