@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
 from numba.extending import intrinsic
 
 from fwsvm.kernels.kernel import alone, itself, pair, register, value
 from fwsvm.numerics.compile import overload
-from fwsvm.numerics.simd import SimdType, lanes_of
+from fwsvm.numerics.simd import SimdType
 
 MOST_ROWS = 1 << 24  # places above are no numbers of single precision
 
@@ -25,51 +24,37 @@ class Precomputed(NamedTuple):
     values: np.ndarray = np.ones((1, 1))
 
 
-@intrinsic
-def _lane(typingctx, lanes, at):
-    """Return one number of a vector."""
-
-    def emit(context, builder, signature, arguments):
-        place = builder.trunc(arguments[1], ir.IntType(32))
-        return builder.extract_element(arguments[0], place)
-
-    return lanes.dtype(lanes, types.intp), emit
-
-
-@intrinsic
-def _with_lane(typingctx, lanes, at, number):
-    """Return a vector with one number replaced."""
-
-    def emit(context, builder, signature, arguments):
-        place = builder.trunc(arguments[1], ir.IntType(32))
-        return builder.insert_element(arguments[0], arguments[2], place)
-
-    return lanes(lanes, types.intp, lanes.dtype), emit
-
-
 def _entry(values: np.ndarray, x, z):
-    """Return the matrix's entry at two places, or at pairs of them, one for each lane."""
-    return values[int(x) - 1, int(z) - 1]
+    """Return the matrix's entry at two places, or at pairs of them, one for each lane.
+
+    What has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read.
+    """
+    last = values.shape[0] - 1
+    return values[min(max(int(x) - 1, 0), last), min(max(int(z) - 1, 0), last)]
+
+
+@intrinsic
+def _entries(typingctx, values, x, z):
+    """Return the matrix's entries at pairs of places, one for each lane."""
+    one = x.dtype(values, x.dtype, x.dtype)
+
+    def emit(context, builder, signature, arguments):
+        matrix, *places = arguments
+        found = places[0]
+        for lane in map(ir.IntType(32), range(x.lanes)):
+            pair = [builder.extract_element(each, lane) for each in places]
+            entry = context.compile_internal(builder, _entry, one, (matrix, *pair))
+            found = builder.insert_element(found, entry, lane)
+        return found
+
+    return x(values, x, z), emit
 
 
 @overload(_entry)
 def _entry_compiled(values, x, z):
-    def one(values, x, z):
-        # what has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read
-        last = values.shape[0] - 1
-        return values[min(max(int(x) - 1, 0), last), min(max(int(z) - 1, 0), last)]
-
-    if not isinstance(x, SimdType):
-        return one
-    dtype = x.dtype
-
-    def each(values, x, z):
-        found = x
-        for lane in range(lanes_of(x)):
-            found = _with_lane(found, lane, dtype(_entry(values, _lane(x, lane), _lane(z, lane))))
-        return found
-
-    return each
+    if isinstance(x, SimdType):
+        return lambda values, x, z: _entries(values, x, z)
+    return _entry
 
 
 @pair.implements(Precomputed)

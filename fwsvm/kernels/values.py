@@ -49,8 +49,7 @@ class Table(NamedTuple):
 
     def threads(self, values: int, threads: int) -> int:
         """Return ``threads`` where so many kernel values with the rows are work for several, else 1."""
-        packed = len(self.tiles.numbers) > 0
-        each = 8.0 + (self.rows.features if packed else self.rows.values.size / max(1, self.rows.height))
+        each = 8.0 + self.rows.values.size / max(1, self.rows.height)
         return threads if values * each > PRODUCTS_PER_THREAD else 1
 
 
