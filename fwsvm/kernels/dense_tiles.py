@@ -118,7 +118,7 @@ def _pack(sources, wanted, left, own_left):
 def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
     """Write k(source wanted[c], row r) to ``out[lines[c], r - start]`` for the rows r of the tiles first ... last - 1.
 
-    At most 64 rows are wanted, of ``sources``, which are tiles, too. Returns the number of tiles.
+    At most 64 rows are wanted, of ``sources``, which are tiles, too.
     """
     m, flat, dtype = out.shape[1], out.reshape(-1), out.dtype
     left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
@@ -132,7 +132,6 @@ def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
             for c in range(wanted.size):
                 for r in range(m - column):
                     flat[lines[c] * m + column + r] = spare[c * HEIGHT + r]
-    return last - first
 
 
 @njit

@@ -66,7 +66,7 @@ def _write_columns(tile, width, count, out, lines, start, height):
 
 @njit
 def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, start, lines):
-    """Write k(sources[wanted[c]], rows[which[r]]) to ``out[lines[c], start + r]``; return the number of rows r.
+    """Write k(sources[wanted[c]], rows[which[r]]) to ``out[lines[c], start + r]``.
 
     At most 64 rows are wanted; ``own_sources`` and ``own`` are the own terms of the two tables.
     """
@@ -81,7 +81,6 @@ def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, sta
             else:
                 _write_row(kernel, zeros(tile, NARROW, REGISTERS), block, rows, t, own[t], tile, r * NARROW)
         _write_columns(tile, width, wanted.size, out, lines, start + first, height)
-    return which.size
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before

@@ -7,12 +7,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from fwsvm.numerics.simd import element
+
 _X86 = platform.machine() in {"x86_64", "AMD64"}
-
-
-def _place(context, builder, array_type, array, at):
-    view = context.make_array(array_type)(context, builder, array)
-    return cgutils.gep_inbounds(builder, view.data, at)
 
 
 @intrinsic
@@ -20,7 +17,7 @@ def load_acquire(typingctx, words, at):
     """Return ``words[at]`` with acquire order: what its writer wrote before its release is visible after this."""
 
     def emit(context, builder, signature, arguments):
-        return builder.load_atomic(_place(context, builder, signature.args[0], *arguments), "acquire", 8)
+        return builder.load_atomic(element(context, builder, signature.args[0], *arguments), "acquire", 8)
 
     return types.int64(words, types.intp), emit
 
@@ -30,7 +27,7 @@ def store_release(typingctx, words, at, value):
     """Set ``words[at]`` with release order: who loads it with acquire order sees all earlier writes of this thread."""
 
     def emit(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:2])
+        place = element(context, builder, signature.args[0], *arguments[:2])
         builder.store_atomic(arguments[2], place, "release", 8)
         return context.get_dummy_value()
 
@@ -42,7 +39,7 @@ def compare_exchange(typingctx, words, at, old, new):
     """Compare and swap: set ``words[at]`` to ``new`` if it is ``old``; return whether it was, in one thread alone."""
 
     def emit(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:2])
+        place = element(context, builder, signature.args[0], *arguments[:2])
         found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(found, 1)
 
@@ -70,9 +67,8 @@ def prefetch(typingctx, array, at):
     """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
 
     def emit(context, builder, signature, arguments):
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
         bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        place = builder.bitcast(cgutils.gep_inbounds(builder, view.data, arguments[1]), bytes_)
+        place = builder.bitcast(element(context, builder, signature.args[0], *arguments), bytes_)
         kind = ir.FunctionType(ir.VoidType(), [bytes_, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(function, [place, word(0), word(3), word(1)])  # to read, to keep, data

@@ -45,10 +45,15 @@ def _constant(kind, number: float) -> ir.Constant:
     return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
 
 
+def element(context, builder, array_type, array, at):
+    """Return the address of ``array[at]`` of a contiguous array; bounds are not checked."""
+    view = context.make_array(array_type)(context, builder, array)
+    return cgutils.gep_inbounds(builder, view.data, at)
+
+
 def _address(context, builder, array_type, array, at, lanes: int = WIDTH):
     """Return the address of ``array[at]`` as a pointer to a vector, and its alignment."""
-    view = context.make_array(array_type)(context, builder, array)
-    place = cgutils.gep_inbounds(builder, view.data, at)
+    place = element(context, builder, array_type, array, at)
     vector = SimdModel(None, SimdType(array_type.dtype, lanes)).get_value_type()
     return builder.bitcast(place, vector.as_pointer()), array_type.dtype.bitwidth // 8
 
@@ -76,8 +81,7 @@ def load_word(typingctx, text, at):
     """Return eight bytes of a contiguous array of uint8 as a number, the first lowest; bounds are not checked."""
 
     def emit(context, builder, signature, arguments):
-        array, at = arguments
-        place = cgutils.gep_inbounds(builder, context.make_array(text)(context, builder, array).data, at)
+        place = element(context, builder, text, *arguments)
         return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
 
     return types.uint64(text, types.uint64), emit
@@ -335,7 +339,7 @@ def store_transposed(typingctx, tile, at, width, out, lines, first, size, start)
 
     def emit(context, builder, signature, arguments):
         kinds, (tile, at, width, out, lines, first, size, start) = signature.args, arguments
-        places, rows = context.make_array(kinds[4])(context, builder, lines).data, []
+        rows = []
         for _ in range(WIDTH):
             place, align = _address(context, builder, kinds[0], tile, at)
             rows.append(builder.load(place, align=align))
@@ -346,7 +350,7 @@ def store_transposed(typingctx, tile, at, width, out, lines, first, size, start)
             ]
             rows = [builder.shuffle_vector(*pair, _HALVES[k % 2]) for k, pair in enumerate(pairs)]
         for k, row in enumerate(rows):
-            line = builder.load(cgutils.gep_inbounds(builder, places, builder.add(first, first.type(k))))
+            line = builder.load(element(context, builder, kinds[4], lines, builder.add(first, first.type(k))))
             place, align = _address(
                 context, builder, kinds[3], out, builder.add(builder.mul(line, size), start)
             )
