@@ -77,24 +77,6 @@ def load_as(typingctx, like, array, at):
 
 
 @intrinsic
-def load_word(typingctx, text, at):
-    """Return eight bytes of a contiguous array of uint8 as a number, the first lowest; bounds are not checked."""
-
-    def emit(context, builder, signature, arguments):
-        place = element(context, builder, text, *arguments)
-        return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
-
-    return types.uint64(text, types.uint64), emit
-
-
-@intrinsic
-def trailing_zeros(typingctx, number):
-    """Return how many of the lowest bits of a number other than 0 are 0."""
-    poison = ir.Constant(ir.IntType(1), 1)  # of 0
-    return number(number), lambda _context, builder, _signature, given: builder.cttz(*given, poison)
-
-
-@intrinsic
 def fused_muladd(typingctx, a, b, c):
     """Return a * b + c of float64 numbers, rounded once."""
     return types.float64(a, b, c), lambda _context, builder, _signature, arguments: builder.fma(*arguments)

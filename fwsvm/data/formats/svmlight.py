@@ -36,7 +36,6 @@ VALUE = re.compile(rb"[0-9]+:[ \t]*([^ #\t-\r]*)")
 BLANKS_AFTER_COLON = re.compile(rb"(?<=[0-9]):[ \t]+")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 PIECE_BYTES = 1 << 18
-ROOM = 1 << 20  # entries in memory for which there is room at first
 BLOCK_ENTRIES = 1 << 16  # entries written at a time
 QUOTED = 40  # characters of a token in a message
 
@@ -99,7 +98,7 @@ class _Rows:
     """Rows in memory, to which pieces are added."""
 
     def __init__(self) -> None:
-        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(ROOM), np.empty(ROOM, np.int32)
+        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(PIECE_BYTES), np.empty(PIECE_BYTES, np.int32)
         self.used, self.ends = 0, [np.zeros(1, np.int64)]
 
     def add(self, piece: Piece) -> None:
@@ -115,7 +114,8 @@ class _Rows:
         """Return the rows."""
         for array in self.arrays:
             array.resize(self.used, refcheck=False)
-        return canonical_csr(*self.arrays, np.concatenate(self.ends), features)
+        kind = np.int32 if self.used < 2**31 else np.int64  # SciPy widens indices to that of the ends
+        return canonical_csr(*self.arrays, np.concatenate(self.ends).astype(kind), features)
 
 
 def parse(

@@ -11,24 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import fused_muladd, load_word, trailing_zeros
+from fwsvm.numerics.simd import fused_muladd
 
 MAX_INDEX = 2**31 - 2  # as in LIBSVM's int
 MAX_INDEX_DIGITS = 18  # which an int64 holds
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, DIGIT_0, COLON, LETTER_E = b"\t\n\r #+-.0:e"
-#: What follows the lines of a text: the last line may lack its end, and words of eight bytes are loaded.
-PADDING = b"\n" + bytes(8)
+#: What follows the lines of a text: the last line may lack its end, and `QUERY` is looked for.
+PADDING = b"\n" + bytes(4)
 
-U0, U1, U3, U8, U9, U10, U16, U32, U56 = (np.uint64(k) for k in (0, 1, 3, 8, 9, 10, 16, 32, 56))
+U0, U1, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 8, 9, 10))
 ZERO = np.uint64(DIGIT_0)
-QUERY, FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
-#: Of eight digits in a word, the first in its lowest byte.
-EIGHT_ZEROS, TO_HIGH_BITS, HIGH_BITS = (np.uint64(0x0101010101010101 * byte) for byte in (0x30, 0x76, 0x80))
-PAIRS = np.uint64(0x000000FF000000FF)
-FIRST_PAIRS, LAST_PAIRS = np.uint64((10**6 << 32) + 100), np.uint64((10**4 << 32) + 1)
-POWERS = np.array([10**k for k in range(9)], np.uint64)
-
-MAX_DIGITS, TEN_TO_9 = np.uint64(19), np.uint64(10**9)  # which a uint64 holds
+QUERY = b"qid:"
+MAX_DIGITS, TEN_TO_8 = np.uint64(19), np.uint64(10**8)  # so many digits a uint64 holds
 MAX_SCALE = 64
 MAX_SEARCHED = 128  # labels among which one is looked for: real-valued targets differ in every row
 _SCALES = [Fraction(10) ** k for k in range(-MAX_SCALE, MAX_SCALE + 1)]
@@ -142,13 +136,23 @@ def _parse_entries(
                 unread[nans] = pos
                 nans += 1
             z += U1
-        elif least == U0 and load_word(text, pos) & FOUR_BYTES == QUERY:
+        elif least == U0 and _starts_query(text, pos):
             queries += 1
             while not _ends_token(text[stop]):
                 stop += U1
         else:
             return pos, z, nans, queries
         pos = stop
+
+
+@njit(each_step=True)
+def _starts_query(text: NDArray[np.uint8], pos: np.uint64) -> bool:
+    """Return whether a token that is ignored starts at a position."""
+    for byte in QUERY:
+        if text[pos] != byte:
+            return False
+        pos += U1
+    return True
 
 
 @njit(each_step=True)
@@ -193,30 +197,6 @@ def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) ->
 
 
 @njit(each_step=True, forceinline=True)
-def _parse_fraction(
-    text: NDArray[np.uint8], pos: np.uint64, number: np.uint64
-) -> tuple[np.uint64, np.uint64]:
-    """As `_parse_digits`, up to eight digits at a time."""
-    while True:
-        word = load_word(text, pos) ^ EIGHT_ZEROS
-        others = ((word + TO_HIGH_BITS) | word) & HIGH_BITS
-        if others == U0:
-            number = number * POWERS[U8] + _read_eight(word)
-            pos += U8
-        else:
-            digits = trailing_zeros(others) >> U3
-            last = (word << U8) << (U56 - (digits << U3))  # these digits after zeros
-            return number * POWERS[digits] + _read_eight(last), pos + digits
-
-
-@njit(each_step=True, forceinline=True)
-def _read_eight(word: np.uint64) -> np.uint64:
-    """Return the number that eight digits write, the first in the lowest byte."""
-    word = word * U10 + (word >> U8)  # a pair in every other byte
-    return ((word & PAIRS) * FIRST_PAIRS + ((word >> U16) & PAIRS) * LAST_PAIRS) >> U32
-
-
-@njit(each_step=True, forceinline=True)
 def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uint64]:
     """Return the double that Python's ``float`` returns for a token, and the position after the token.
 
@@ -230,14 +210,14 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     mantissa, digits, decimals = whole, pos - start, U0
     if text[pos] == DOT:
         point = pos + U1
-        mantissa, pos = _parse_fraction(text, point, whole)
+        mantissa, pos = _parse_digits(text, point, whole)
         decimals = pos - point
     scale = int(np.int64(decimals))  # the value is mantissa / 10^scale
     if text[pos] | 32 == LETTER_E:
         sign, start = text[pos + U1], _skip_sign(text, pos + U1)
         exponent, pos = _parse_digits(text, start, U0)
         if pos - start - U1 > U8:  # there are none or many
-            exponent = TEN_TO_9
+            exponent = TEN_TO_8
         scale += int(np.int64(exponent)) if sign == MINUS else -int(np.int64(exponent))
     value = math.nan
     # more than 19 digits may be a multiple of 2^64, which only looks like zeros
