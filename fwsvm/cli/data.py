@@ -119,11 +119,12 @@ def info(name: str) -> None:
     from fwsvm.data import lockfile
 
     (entry,), meanings = find_entries(name), lockfile.read().evidence
-    facts = entry_record(entry) | to_builtins(entry, str_keys=True)
-    for source, each in zip(entry.sources, facts["sources"], strict=True):
-        each["evidence"] = {file.evidence: meanings.get(file.evidence, "") for file in source.files}
-        each["here"] = [str(file.path) for file in source.files if file.path.is_file()]
-    print_facts(facts)
+    files = lockfile.files_of([entry])
+    facts = {
+        "evidence": {file.evidence: meanings.get(file.evidence, "") for file in files.values()},
+        "here": [str(path) for path in files if path.is_file()],
+    }
+    print_facts(entry_record(entry) | to_builtins(entry, str_keys=True) | facts)
 
 
 @data.command()
@@ -242,27 +243,22 @@ def lock(name: str, source: str | None, *, accept: bool) -> None:
 @data.command()
 @name_argument
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
-@click.option("--test", type=PATH, help="Test rows of a new data set.")
-@click.option("--scaling", type=click.Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
-def add(name: str, files: tuple[Path, ...], test: Path | None, scaling: str | None) -> None:
+def add(name: str, files: tuple[Path, ...]) -> None:
     """Take files fetched by hand into the cache, as those of NAME.
 
     Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
-    the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with --test.
+    the lock becomes a new data set of files in LIBSVM's format: training rows, then test rows, if there are any.
     """
     from fwsvm.data import fetching, lockfile
 
-    entry = lockfile.read().find(name)
-    if entry is None:
-        if len(files) > 1:
-            raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        tell(fetching.add_new(name, files[0], test, scaling or "none"))
-        click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
+    if entry := lockfile.read().find(name):
+        for given in files:
+            click.echo(f"{given}: copied to {fetching.add(entry, given).path}")
         return
-    if test is not None or scaling:
-        raise UsageError(f"{entry.name} is in the lock already: --test and --scaling are for a new name")
-    for given in files:
-        click.echo(f"{given}: copied to {fetching.add(entry, given).path}")
+    if len(files) > 2:
+        raise UsageError(f"{name} is a new data set: give a file of training rows, and one of test rows")
+    tell(fetching.add_new(name, files))
+    click.echo(f"{name}: recorded in {lockfile.overlay_path()}")
 
 
 @data.command()

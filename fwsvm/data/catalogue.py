@@ -112,8 +112,8 @@ def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: s
     """Return a data set with the test rows of a file, if one is given, and with the digest of its recipe."""
     if test is not None:
         train = data.train
-        loader = loader_of(test, zero_based=train.zero_based, label=label, columns=train.feature_names)
-        held_out = read_test(test, loader, train.features, data.classes)
+        how = {"zero_based": train.zero_based, "label": label, "columns": train.feature_names}
+        held_out = read_test(test, train.features, data.classes, **how)
         data, recipe["test"] = replace(data, test=held_out), [held_out.sha256]
     return replace(data, fingerprint=fingerprint_of(recipe))
 
@@ -133,12 +133,12 @@ def widened(table: LabelledRows, features: int, path: Path) -> LabelledRows:
     return replace(table, X=X, notices=(*table.notices, *[said] * bool(lost)))
 
 
-def read_test(path: Path, loader: Mapping[str, Any], features: int, classes: tuple[str, ...]) -> LabelledRows:
-    """Read a user's own file of test rows into ``features`` columns.
+def read_test(path: Path, features: int, classes: tuple[str, ...], **how: Any) -> LabelledRows:
+    """Read a user's own file of test rows into ``features`` columns; ``how`` is for `fwsvm.data.formats.loader_of`.
 
     A notice names labels that no training row has; such rows count as wrong.
     """
-    table = formats.read(path, loader)
+    table = formats.read(path, loader_of(path, **how))
     refuse_one_based(path, table, features)
     table = widened(table, features, path)
     if unknown := labels.unknown(table.labels, classes):

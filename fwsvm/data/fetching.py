@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,11 +128,13 @@ class Search:
         """Get a file from a place, a URL, path or `DERIVED`, if it is what the lock says, or what can be recorded."""
         import pooch
 
+        rule = file.derived if place == DERIVED else None
+
         def downloader(_url: str, output: str, _pooch: object) -> None:
             part = Path(output)
             part.unlink()  # pooch makes a file that no other user can read
-            if file.derived and place == DERIVED:
-                part.write_bytes(self._derive(file.derived))
+            if rule:
+                part.write_bytes(self._derive(rule))
             elif "://" in place:
                 _receive(place, part, file)
             elif Path(place).is_file():
@@ -141,7 +143,7 @@ class Search:
                 raise UnobtainableError("no such file")
             if (state := state_of(file, part)) not in {WHOLE, UNPINNED}:
                 raise DataError(state)
-            if state == UNPINNED and place != DERIVED:
+            if state == UNPINNED and not rule:
                 self._record(source, file, part, place)
 
         pooch.get_logger().setLevel("ERROR")
@@ -157,11 +159,9 @@ class Search:
                 said = f"{said} (if you trust this file: `{lock}`)"
             self.tried.append(said)
             return False
-        if file.derived and place == DERIVED:
-            sure = "as its digest confirms" if file.known_hash else "and no digest of it is known"
-            self.notices.append(
-                f"{file.file} was derived, {sure}, from {file.derived.of} and {file.derived.part}"
-            )
+        if rule:
+            sure = ", as its digest confirms," * bool(file.known_hash)
+            self.notices.append(f"{file.file} was derived{sure} from {rule.of} and {rule.part}")
         return True
 
     def _record(self, source: DataSource, file: RawFile, path: Path, place: str) -> None:
@@ -315,33 +315,33 @@ def add(entry: Entry, given: Path) -> RawFile:
     raise DataError(f"{given}: digest and name fit no file of {entry.name}; its files are: {names}")
 
 
-def add_new(name: str, train: Path, test: Path | None, scaling: str) -> tuple[str, ...]:
-    """Add a data set of the user's own, files in LIBSVM's format, to the overlay; return notices.
+def add_new(name: str, paths: Sequence[Path]) -> tuple[str, ...]:
+    """Add a data set of the user's own to the overlay: training rows, then test rows, if any; return notices.
 
-    The files are called NAME and NAME.t. Whether features count from 0 is seen from the training file, and kept.
+    The files are in LIBSVM's format and are called NAME and NAME.t. Whether features count from 0 is seen from the
+    training file, and kept.
     """
     loader: dict[str, Any] = {"format": "svmlight", "zero_based": None}
-    rows = formats.read(train, loader)
-    classes = len(labels.require_two(rows.labels, str(train)))
-    loader["zero_based"] = rows.zero_based
-    tables = {"train": rows} | ({"test": formats.read(test, loader)} if test else {})
-    names = {"train": name, "test": f"{name}.t"}
+    tables = []
+    for path in paths:
+        tables.append(formats.read(path, loader))
+        loader["zero_based"] = tables[0].zero_based
+    classes = len(labels.require_two(tables[0].labels, str(paths[0])))
     files = {
-        role: [{"file": names[role], "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
-        for role, table in tables.items()
+        role: [{"file": file, "sha256": table.sha256, "rows": table.rows, "evidence": LOCKED}]
+        for role, file, table in zip(("train", "test"), (name, f"{name}.t"), tables, strict=False)
     }
     with lockfile.changing_overlay() as overlay:
         overlay.datasets[name] = {
             "title": name,
             "task": "binary" if classes == 2 else "multiclass",
             "classes": classes,
-            "features": max(table.features for table in tables.values()),
-            "scaling": scaling,
+            "features": max(table.features for table in tables),
             "sources": {"local": {"loader": loader, **files}},
         }
-    for path in filter(None, (train, test)):
+    for path in paths:
         add(lockfile.read().entries[name], path)
-    return rows.notices
+    return tables[0].notices
 
 
 def remove(name: str) -> None:

@@ -32,7 +32,7 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    names = [name if isinstance(name, str) else f"{name:.17g}" for name in row_labels.tolist()]
+    names = [*map(labels.label_text, row_labels.tolist())]
     n = max(X.shape[1], 1 + ranges.features.max(initial=0))
     for some in slices(X.shape[0], X.shape[0] * len(ranges.features), BLOCK_VALUES):
         part = csr_array(in_memory(X, some))

@@ -16,8 +16,6 @@ from fwsvm.data.formats.text_files import FormatError, open_text
 from fwsvm.errors import DataError
 from fwsvm.files.folders import require_file
 
-COUNTED = 1 << 24  # bytes in which lines are counted at a time
-
 #: Bytes of a partition: a file is cut into `PARTITIONS` partitions unless these would be smaller or larger than that.
 #: Smaller ones are a few milliseconds of work, and a task of Dask's takes as much.
 LEAST, MOST, PARTITIONS = 1 << 22, 1 << 27, 32
@@ -100,8 +98,10 @@ def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
         stream, zero_based = io.BytesIO(data), partition.zero_based
         table = svmlight.parse(path, stream, zero_based=zero_based, unlabelled=unlabelled)
     except FormatError as error:
+        before = 0  # lines
         with path.open("rb") as source:
-            steps = range(0, start, COUNTED)
-            before = sum(source.read(min(COUNTED, start - at)).count(b"\n") for at in steps)
+            while source.tell() < start:
+                source.readline()
+                before += 1
         raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
     return replace(table, sha256=hashlib.sha256(data).hexdigest())

@@ -11,7 +11,6 @@ import numpy as np
 
 from fwsvm.data.catalogue import fingerprint_of, read_test, scaled_test_rows
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import loader_of
 from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
 from fwsvm.distributed import fit as cluster
@@ -98,8 +97,7 @@ def opened(
         recipe: dict[str, Any] = {"partitions": table.digests, "zero_based": base}
         notices = [*([FOUND_ZERO_BASED] if base and zero_based is None else []), *table.notices]
         if test is not None:
-            loader = loader_of(test, zero_based=base)
-            held_out = read_test(test, loader, table.features, table.classes)
+            held_out = read_test(test, table.features, table.classes, zero_based=base)
             recipe["test"] = held_out.sha256
         if table.ranges is not None:
             recipe["scaling"] = scale

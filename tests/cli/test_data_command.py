@@ -168,20 +168,18 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock, site, tmp_path):
 def test_add_makes_a_new_data_set(lock, site, tmp_path):
     (tmp_path / "mine.svm").write_bytes(TRAIN)
     (tmp_path / "mine.t").write_bytes(TEST)
-    run("add", "mine", tmp_path / "mine.svm", "--test", tmp_path / "mine.t", "--scaling", "[0,1]")
+    run("add", "mine", tmp_path / "mine.svm", tmp_path / "mine.t")
     from fwsvm import data
 
     loaded = data.load("mine", offline=True)
     assert loaded.train.X.shape == (40, 3)
     assert loaded.test is not None
     assert loaded.test.X.shape == (2, 3)
-    assert loaded.scaling == "[0,1]"
-    assert loaded.train.X.max() == 1.0
+    assert data.load("mine", offline=True, scale="[0,1]").train.X.max() == 1.0
     one_class = tmp_path / "one.svm"
     one_class.write_bytes(b"1 1:1\n1 2:1\n")
     assert "two classes" in run("add", "one", one_class, code=3).stderr
-    assert "one FILE" in run("add", "other", one_class, one_class, code=2).stderr
-    assert "--test" in run("add", "tiny", one_class, "--scaling", "none", code=2).stderr
+    assert "one of test rows" in run("add", "other", *[one_class] * 3, code=2).stderr
 
 
 @pytest.fixture

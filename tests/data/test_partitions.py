@@ -63,8 +63,7 @@ def test_a_file_of_another_size_than_before_is_refused(tmp_path, small, change):
         partitions.read(part)
 
 
-def test_an_error_names_the_line_in_the_file(tmp_path, small, monkeypatch):
-    monkeypatch.setattr(partitions, "COUNTED", 7)  # bytes
+def test_an_error_names_the_line_in_the_file(tmp_path, small):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:1\n" * 40 + "1 1:x\n" + "1 1:1\n" * 40)
     with pytest.raises(DataError, match=r"rows\.svm:41: "):
