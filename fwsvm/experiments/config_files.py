@@ -44,15 +44,6 @@ WORDS = {
     "bool": "true or false",
     "null": "nothing",
 }
-#: Other words of msgspec's messages.
-PHRASES = {
-    " | null": "",
-    " | ": " or ",
-    "`": "",
-    "Expected": "expected",
-    "Invalid enum value": "there is no",
-    "Object missing required field": "it lacks the key",
-}
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 
 Keys = dict[str, Any]
@@ -216,13 +207,13 @@ def _check(path: Path, keys: Any) -> None:
             key = unknown[1]
             value, said = held[key], f"unknown key {key!r}; {_hint(key, is_top=not where)}".rstrip("; ")
         else:
-            for kind, words in WORDS.items():
-                said = re.sub(rf"\b{kind}\b(?=[a-z| ]*`)", words, said)
-            for phrase, words in PHRASES.items():
-                said = said.replace(phrase, words)
-            said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
-            said = f"{where.rstrip('`')}: {said}".removeprefix(": ")
+            said = re.sub("`([a-z_| ]+)`", _in_words, said)
+            said = f"{where.rstrip('`')}: {said[0].lower()}{said[1:]}".removeprefix(": ")
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
+
+
+def _in_words(kinds: "re.Match[str]") -> str:
+    return " or ".join(WORDS.get(kind, kind) for kind in kinds[1].split(" | "))
 
 
 def _hint(key: str, *, is_top: bool) -> str:

@@ -111,7 +111,6 @@ class ResultsStore:
             if (folder / name).exists():
                 write_whole(self.folder / name, (folder / name).read_bytes())
             self._add_fields({**self.rows[cell.run_id], "experiment": cell.experiment})
-            self.log("taken", run_id=cell.run_id, cell=cell.label, source=folder)
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
