@@ -1,6 +1,5 @@
 """``fwsvm cv``: cross-validation of one setting."""
 
-import itertools
 import json
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from fwsvm.settings import with_options
 from fwsvm.status import Status
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.cross_validation import Fold
+    from fwsvm.experiments.record import Row
 
 
 @click.command(cls=LibsvmCommand)
@@ -45,7 +44,7 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
     from fwsvm.experiments.cross_validation import cross_validate
 
     settings, how = settings_from(options)
-    made: list[Fold] = []
+    made: list[tuple[Row, int]] = []
     if scheduler is not None:
         refuse_on_cluster(how, scale=how["scale"])
     with (
@@ -55,18 +54,20 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
         display.count("folds", 0, folds)
         found = cross_validate(rows, settings, folds, display)
         try:
-            for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
-                made.append(fold)
+            for row, held_out in found:
+                if row["status"] == Status.INTERRUPTED:
+                    break
+                made.append((row, held_out))
                 display.count("folds", len(made), folds)
                 display.begin()
-                say(f"fold {len(made) - 1}", outcome(fold.row))
-                if message := fold.result.message.removeprefix(fold.result.status.sentence).strip():
+                say(f"fold {len(made) - 1}", outcome(row))
+                if message := row["message"].removeprefix(Status(row["status"]).sentence).strip():
                     say("", with_options(message))
         except KeyboardInterrupt:
             pass  # the folds that ended are reported below
     if len(made) < folds:
         echo(f"interrupted in fold {len(made)}; folds that count: {len(made)} of {folds}", 2, err=True)
-    if lost := sum(fold.row["test_accuracy"] is None for fold in made):
+    if lost := sum(row["test_accuracy"] is None for row, _ in made):
         echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", 2, err=True)
     if lost < len(made) or as_json:
         _print(made, folds, as_json=as_json)
@@ -74,22 +75,21 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
     click.get_current_context().exit(ended if len(made) == folds else exit_codes.INTERRUPTED)
 
 
-def _print(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
+def _print(made: "list[tuple[Row, int]]", folds: int, *, as_json: bool) -> None:
     """Print the accuracy over all rows held out, and its standard deviation over folds."""
     from fwsvm.results.writing import json_values
 
-    judged = [fold for fold in made if fold.row["test_accuracy"] is not None]
-    rows = sum(fold.held_out for fold in judged)
-    right = sum(round(fold.row["test_accuracy"] * fold.held_out) for fold in judged)
-    accuracies = [fold.row["test_accuracy"] for fold in judged]
-    deviation = statistics.stdev(accuracies) if len(judged) > 1 else None
+    judged = [(row["test_accuracy"], held_out) for row, held_out in made if row["test_accuracy"] is not None]
+    rows = sum(held_out for _, held_out in judged)
+    right = sum(round(accuracy * held_out) for accuracy, held_out in judged)
+    deviation = statistics.stdev(accuracy for accuracy, _ in judged) if len(judged) > 1 else None
     if as_json:
         record = {
             "folds": folds,
             "folds_ended": len(made),
             "accuracy": right / rows if rows else None,
             "deviation": deviation,
-            "rows": [json_values(fold.row) for fold in made],
+            "rows": [json_values(row) for row, _ in made],
         }
         click.echo(json.dumps(record))
         return

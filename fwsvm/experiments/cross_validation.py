@@ -8,7 +8,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
@@ -21,7 +20,7 @@ from fwsvm.experiments.run import TrainingRows, alone, run_cells, run_one
 from fwsvm.experiments.samples import refuse_few_rows
 from fwsvm.phases import Phase
 from fwsvm.results.writing import csv_fields
-from fwsvm.solvers import Result, Settings, Status
+from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.resolve import resolve
 
@@ -30,16 +29,12 @@ WIDTHS = (1.0, 4.0, 0.25, 16.0)  # times the width of the rule 1/(2D), in the or
 MOST_ROWS = 5000  # that a search uses; more rows change the choice little, and its time with their square
 
 
-class Fold(NamedTuple):
-    """One fold: the result of training without it, its row, and its size."""
+def cross_validate(
+    rows: TrainingRows, settings: Settings, folds: int, watch: Watch
+) -> Iterator[tuple[Row, int]]:
+    """Train without a fold and test on it, for each fold in turn; yield the run's row and the size of the fold.
 
-    result: Result
-    row: Row
-    held_out: int
-
-
-def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Watch) -> Iterator[Fold]:
-    """Train on all rows but a fold and test on the fold, for each fold in turn; the settings' seed draws them.
+    The settings' seed draws the folds.
 
     Raises
     ------
@@ -51,7 +46,7 @@ def cross_validate(rows: TrainingRows, settings: Settings, folds: int, watch: Wa
     for part in range(folds):
         left: TrainingRows = rows.without(fold(rows.codes, folds, part, settings.seed))
         cell = alone(left, settings, role=SELECT, held_out=rule, part=part)
-        yield Fold(*run_one(left, cell, watch), left.test_count)
+        yield run_one(left, cell, watch)[1], left.test_count
 
 
 def choose_width_and_penalty(

@@ -102,7 +102,7 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch):
     for C, factor in itertools.product((0.1, 1.0, 10.0), (1.0, 16.0)):
         settings = Settings(seed=3, C=C, gamma=factor * middle, tolerance=1e-2)
         folds = cross_validation.cross_validate(runs.LocalRows(loaded), settings, 4, lambda _: None)
-        right[C, settings.gamma] = sum(round(fold.row["test_accuracy"] * fold.held_out) for fold in folds)
+        right[C, settings.gamma] = sum(round(row["test_accuracy"] * held_out) for row, held_out in folds)
     assert best.tried == len(right)
     found = right[best.values["C"], best.values["gamma"]]  # ends elsewhere within the tolerance
     assert rows * best.accuracy == pytest.approx(found, abs=2)
