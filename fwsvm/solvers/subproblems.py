@@ -203,7 +203,7 @@ def _with_share(resolved: Resolved, clock: Clock, left: int) -> Resolved:
 
 def _in_threads(work: Callable[[int], None], workers: int, halt: threading.Event) -> None:
     """Let so many workers do the work, until ``halt`` is set, which Ctrl-C and an error of one do."""
-    with ThreadPoolExecutor(max(1, workers), thread_name_prefix="fwsvm") as pool:
+    with ThreadPoolExecutor(workers, thread_name_prefix="fwsvm") as pool:
         futures = [pool.submit(work, me) for me in range(workers)]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)

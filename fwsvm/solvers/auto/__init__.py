@@ -37,26 +37,16 @@ def _start(
     many = with_method(resolved, "decomposition")  # for more support vectors than their columns have memory
     if is_mapped(problem.X):
         return ChunkRun(problem, settings, warm_start, columns)
-    if len(problem.y) >= rule.fewest and not samples:
+    m = len(problem.y)
+    if m >= rule.fewest and not samples:
         support = 0 if warm_start is None else int(np.count_nonzero(warm_start.weights))
-        if not fits(support, len(problem.y), resolved):
+        if not fits(support, m, resolved):
             return many.family.start(problem, many.rule, many, warm_start, columns)
-        of_path = columns is not None
-        if not _has_many(warm_start, first=of_path and fits(len(problem.y), len(problem.y), resolved)):
+        # Newton's columns, over all rows, serve a whole path; for its first C, the smallest, most rows have weight
+        is_first = columns is not None and warm_start is None
+        if not (fits(m, m, resolved) if is_first else support > FIRST_CHUNK * m):
             return ChunkRun(problem, settings, warm_start, columns, many)
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
-
-
-def _has_many(warm_start: WarmStart | None, *, first: bool) -> bool:
-    """Return whether more rows have weight, for the C before, than a first chunk has rows.
-
-    Newton's columns are over all rows and serve the whole path; those of a chunk serve that chunk. ``first`` is the
-    answer for the first run of a path, whose C is the smallest: there most rows have weight.
-    """
-    if warm_start is None:
-        return first
-    weights = warm_start.weights
-    return bool(np.count_nonzero(weights) > FIRST_CHUNK * len(weights))
 
 
 def _chosen(solver: Solver) -> str:

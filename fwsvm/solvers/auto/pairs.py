@@ -4,6 +4,7 @@ A pair without a certificate that holds goes on by a run of its own, from where 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -52,19 +53,16 @@ def solve_small_pairs(
         # by numpy, whose large arrays have large pages
         columns = np.empty((threads, _largest_pair(widths) ** 2))
 
-    def solve(share: np.ndarray) -> None:
-        def work(me: int) -> None:
-            solve_pairs(some, share[me::threads].copy(), columns[me], solutions)
-
-        with clock.running():
-            together(work, threads)
+    def work(share: np.ndarray, me: int) -> None:
+        solve_pairs(some, share[me::threads].copy(), columns[me], solutions)
 
     order = np.argsort(-problems.sizes, kind="stable")  # the largest first
     shares = min(pairs, int((problems.sizes**2).sum()) // (PAIRS_SHARE * threads) + 1)
     begun, interrupted = order[:0], False
     try:
         for share in np.array_split(order, shares):
-            solve(share)
+            with clock.running():
+                together(partial(work, share), threads)
             begun = order[: len(begun) + len(share)]
             if watch is not None:
                 known = clock.seconds, int(solutions.steps.sum()), np.nan, np.nan
