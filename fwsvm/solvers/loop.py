@@ -83,10 +83,6 @@ class Clock:
             self.compiling += compiled
             self.seconds += time.perf_counter() - started - compiled
 
-    def add(self, other: "Clock") -> None:
-        """Count the time of another clock."""
-        self.seconds, self.compiling = self.seconds + other.seconds, self.compiling + other.compiling
-
 
 @dataclass(slots=True)
 class BinaryResult:
@@ -174,7 +170,8 @@ def solve(
                 done = solver.counters
                 if status is not None:
                     break
-                clock.add(check)  # the run goes on from what the check computed
+                clock.seconds += check.seconds  # the run goes on from what the check computed
+                clock.compiling += check.compiling
                 steps, check = 1, Clock()  # maybe with a larger problem
             watch(solver)
             spent = clock.seconds - started

@@ -128,7 +128,7 @@ def solve_pairs(some, numbers, columns, solutions):
         i, j = some.pairs[number]
         s = _begun(some, i, j, columns)
         n, penalties = s.q.size, some.ridges.shape[0]
-        block, most = least_cost(2 * n, True), max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
+        block, most = least_cost(2 * n), max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
         wanted = np.empty(min(WIDE, AHEAD * block) if penalties > 1 else block, np.int32)
         wanted[0], wanted[1] = 0, s.plus
         computed = _fill(some, s, wanted[:2])

@@ -68,9 +68,9 @@ def drop_row(s, j):
     now.drops += 1
 
 
-def least_cost(m: int, alone: bool) -> int:
-    """Return how many columns of m rows to compute at once where each costs as much ``alone``, or not."""
-    return max(NARROW, min(WIDE, SMALLEST_BLOCK // m)) if alone else WIDE
+def least_cost(m: int) -> int:
+    """Return how many columns of m rows to compute at once where each costs as much alone."""
+    return max(NARROW, min(WIDE, SMALLEST_BLOCK // m))
 
 
 overload(least_cost)(lambda *_: least_cost)  # a wrapper for Python would take longer to compile
@@ -111,7 +111,7 @@ def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: b
     """
     now, new, m = s.now[0], bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
     alone = len(columns.table.tiles.numbers) > 0 or not new
-    size = max(least_cost(m, alone), min(WIDE, block // m)) if ahead else 1
+    size = (max(least_cost(m), min(WIDE, block // m)) if alone else WIDE) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
     count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
     compute(columns, rows[:count], s.alpha, int(now["vertex"]))

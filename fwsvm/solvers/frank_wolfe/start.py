@@ -1,7 +1,5 @@
 """Where a simplex method starts: at the optimum over a few rows drawn at random, or from where earlier runs ended."""
 
-from itertools import zip_longest
-
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache
@@ -57,9 +55,9 @@ def draw(y: np.ndarray, random: np.random.Generator, *, balanced: bool) -> np.nd
     """Return distinct rows to start from: uniform (the papers), or class by class in turn (LIBCVM, FW-SVMs)."""
     if not balanced:
         return random.choice(len(y), min(POINTS, len(y)), replace=False)
-    turns = (random.permutation(np.flatnonzero(y == sign))[:POINTS] for sign in (1.0, -1.0))
-    mixed = [row for pair in zip_longest(*turns) for row in pair if row is not None]
-    return np.array(mixed[:POINTS])
+    first, second = (random.permutation(np.flatnonzero(y == sign)) for sign in (1.0, -1.0))
+    turns = np.concatenate([2 * np.arange(len(first)), 2 * np.arange(len(second)) + 1])
+    return np.concatenate([first, second])[np.argsort(turns)[:POINTS]]
 
 
 @njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
