@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from fwsvm.data.lockfile import Entry, RawFile
 
 #: States of an entry, from the nearest to the farthest.
-STATES = {
-    "ready": "its files are here",
-    "made": "its rows are generated here",
-    "fetch": "`fwsvm data fetch` gets or derives it",
-    "trust": "as fetch; no digest is published, so the first download is recorded",
-    "by hand": "add its files with `fwsvm data add`: no address is known",
-}
+STATES = ("ready", "made", "fetch", "trust", "by hand")
 ENTRY = ("name", "title", "task", "classes", "features", "scaling", "made", "stands_for")
 COLUMNS = ("name", "classes", "rows", "test_rows", "features", "state")
 
@@ -44,14 +38,13 @@ def find_entries(*names: str) -> "list[Entry]":
 
 def entry_record(entry: "Entry") -> dict[str, Any]:
     """Return a row of the list: facts of the entry, shape after the split, and state."""
-    order = list(STATES)
-    states = [max([order.index(_state(file)) for file in each.files] or [1]) for each in entry.sources]
+    states = [max([STATES.index(_state(file)) for file in each.files] or [1]) for each in entry.sources]
     rows, test_rows = _shape(entry)
     return {
         **{name: getattr(entry, name) for name in ENTRY},
         "rows": rows,
         "test_rows": test_rows,
-        "state": order[min(states)],
+        "state": STATES[min(states)],
     }
 
 
@@ -93,7 +86,15 @@ def data() -> None:
 
 @data.command("list")
 def list_() -> None:
-    """List all data sets, their sizes, and where each is from."""
+    """List all data sets, their sizes, and where each is from.
+
+    \b
+    ready    its files are here
+    made     its rows are generated here
+    fetch    `fwsvm data fetch` gets or derives it
+    trust    as fetch; no digest is published, so the first download is recorded
+    by hand  add its files with `fwsvm data add`: no address is known
+    """  # noqa: D301, a literal backslash-b tells click to keep the lines
     records = [entry_record(each) for each in find_entries()]
     rows = [[name.replace("_", " ") for name in COLUMNS]]
     rows += [[_cell(record[name]) for name in COLUMNS] for record in records]
@@ -101,9 +102,6 @@ def list_() -> None:
     for row in rows:  # numbers to the right
         cells = zip(row, "<>>>><", widths, strict=True)
         click.echo("  ".join(f"{text:{side}{width}}" for text, side, width in cells).rstrip())
-    click.echo()
-    for state in sorted({record["state"] for record in records}):
-        click.echo(f"{state + ':':9}{STATES[state]}")
 
 
 def _cell(value: Any) -> str:

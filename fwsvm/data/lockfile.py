@@ -326,6 +326,7 @@ def changing_overlay() -> Iterator[LockText]:
     with exclusive(path):
         text = load(path)
         yield text
-        assemble({lock_path(): load(lock_path()), path: text})
+        for name in text.datasets:
+            _entry(name, text.datasets, path, text.pins)
         with replacing(path) as file:
             yaml.safe_dump(to_builtins(text), file, sort_keys=False, allow_unicode=True)

@@ -64,8 +64,8 @@ def lock(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_list_names_every_set_in_80_columns(cache):
     lines = run("list").output.splitlines()
     assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines[1 : lines.index("")]] == list(lockfile.read().entries)
-    said = dict(line.split(maxsplit=1) for line in lines[1 : lines.index("")])
+    assert [line.split()[0] for line in lines[1:]] == list(lockfile.read().entries)
+    said = dict(line.split(maxsplit=1) for line in lines[1:])
     assert said["wdbc"].split() == ["2", "569", "-", "30", "ready"]
     assert said["a1a"].split() == ["2", "1,605", "30,956", "123", "fetch"]
     assert said["usps-ext"].endswith("by hand")
