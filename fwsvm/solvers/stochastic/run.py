@@ -4,7 +4,6 @@ A method that draws a large sample and changes few coefficients needs each kerne
 anew and not kept. The rows that a run may come to draw are laid out once, in the order of the draws.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -97,12 +96,8 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     return estimated(value, max(0.0, value - at.lower), "estimate", error)
 
 
-class StochasticRun(ABC):
+class StochasticRun:
     """The part of a `Solver` that does not depend on the method."""
-
-    @abstractmethod
-    def iterate(self) -> StochasticIterate:
-        """Return where the run stands."""
 
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         self.problem, self.resolved = problem, resolved
