@@ -1,9 +1,9 @@
 """pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +17,12 @@ from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
-from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import refuse_out_of_range
-from fwsvm.solvers.loop import BinaryResult
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved, resolve
-from fwsvm.solvers.result import Result, result_of
+from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun, certify
-from fwsvm.solvers.subproblems import Solved, Subproblems
+from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
 from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
@@ -228,9 +225,9 @@ def after_portion(
     RangeError
         Kernel values beyond what single precision holds.
     """
-    started, K = time.perf_counter(), len(classes)
+    started, K, pairs = time.perf_counter(), len(classes), [*combinations(range(len(classes)), 2)]
     resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), max_iterations=None)
-    support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, K * (K - 1) // 2))
+    support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, len(pairs)))
     columns, spent = resolved.as_columns(), 0.0
     if begun is not None:
         model = begun.model
@@ -242,25 +239,30 @@ def after_portion(
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
     rows = stacked([support, X[order]])
     codes = np.concatenate([np.repeat(np.arange(K), counts), codes[order]])
-    ones, lam, parts = np.ones(len(codes)), columns["lambda"] * K / 2.0, []
-    problems = Subproblems(rows, rows, None, codes, tuple(classes), ones, "one-vs-one")
-    for pair in np.flatnonzero(problems.sizes).tolist():
-        problem, places = problems.problem(pair, resolved)
-        problem = problem._replace(penalties=np.full(len(places), 1.0 / (lam * len(places))))
-        run = PegasosRun(problem, resolved)
-        run.visit_from(
-            weights[places[places < len(weights)], pair], int(seen[[*problems.classes[pair]]].sum())
-        )
-        candidate = Candidate(problem, resolved, run.iterate())
-        (end,) = certify([candidate], exact=False)
-        numbers = np.array([pair])
-        parts.append(BinaryResult(numbers, places, Status.MAX_ITERATIONS, run.counters, 0, 0.0, end))
-    result = result_of(problems, resolved, Solved(parts, spent + time.perf_counter() - started))
-    return replace(
-        result,
+    coefficients, lam = np.zeros((len(codes), K - 1)), columns["lambda"] * K / 2.0
+    for pair, (i, j) in enumerate(pairs):
+        places = np.flatnonzero((codes == i) | (codes == j))
+        if len(places):
+            y, penalties = (
+                np.where(codes[places] == i, 1.0, -1.0),
+                np.full(len(places), 1.0 / (lam * len(places))),
+            )
+            run = PegasosRun(Binary(rows[places], y, penalties, (0,)), resolved)
+            run.visit_from(weights[places[places < len(weights)], pair], int(seen[i] + seen[j]))
+            coefficients[places, np.where(y > 0.0, j - 1, i)] = run.counts * run.control["scale"]
+    kept = np.flatnonzero(coefficients.any(axis=1))
+    kept = kept[np.argsort(codes[kept], kind="stable")]
+    numbers = np.bincount(codes[kept], minlength=K), coefficients[kept], np.zeros(len(pairs))
+    visited = (K - 1) * (int(seen.sum()) + len(order))
+    return Result(
+        model=KernelModel(tuple(classes), resolved.kernel, rows[kept], *numbers),
         status=Status.MAX_ITERATIONS,
         message="Each row was visited once, as it came; that proves no gap.",
         settings=columns,
-        objective=math.nan,
-        solved=len(problems),
+        subproblems=len(pairs),
+        solved=len(pairs),
+        support_vectors=len(kept),
+        iterations=visited,
+        steps=visited,
+        train_seconds=spent + time.perf_counter() - started,
     )
