@@ -43,8 +43,6 @@ class AVSF(NamedTuple):
     p_min: float = 0.05
     p_max: float = 20.0
 
-    first_epsilon = 0.0  # where the gap ends the run: the preferences are then never reset
-
     def check(self) -> None:
         """Refuse constants that make no sense with `UsageError`; preferences start at 1."""
         if not (0.0 < self.p_min <= 1.0 <= self.p_max < math.inf and 0.0 < self.c <= 1.0):
@@ -52,6 +50,11 @@ class AVSF(NamedTuple):
                 f"avsf needs 0 < p_min <= 1 <= p_max and 0 < c <= 1, not p_min={self.p_min:g}, "
                 f"p_max={self.p_max:g}, c={self.c:g}"
             )
+
+    @property
+    def first_epsilon(self) -> float:
+        """Epsilon where the gap ends the run: the preferences are then never reset."""
+        return 0.0
 
     @staticmethod
     def violation(least: float, most: float) -> float:

@@ -37,10 +37,13 @@ class Liblinear(NamedTuple):
     loss: Loss = Loss.HINGE
     bias: float = 0.0
 
-    first_epsilon = 0.1  # where the gap ends the run
-
     def check(self) -> None:
         """Refuse nothing: the method has no constants of its own."""
+
+    @property
+    def first_epsilon(self) -> float:
+        """Epsilon to begin with where the gap ends the run."""
+        return 0.1
 
     @staticmethod
     def violation(least: float, most: float) -> float:
