@@ -117,17 +117,16 @@ def some_rows(rows: Rows, which: np.ndarray) -> Rows:
     starts = np.zeros(len(which) + 1, np.int64)
     np.cumsum(rows.starts[which + 1] - rows.starts[which], out=starts[1:])
     values, columns = np.empty(starts[-1], rows.values.dtype), np.empty(starts[-1], np.int32)
-    _copy(rows.values, rows.columns, rows.starts, which, values, columns, starts)
+    for source, out in ((rows.values, values), (rows.columns, columns)):
+        _copy(source.view(np.int32), rows.starts, which, out.view(np.int32), starts, out.itemsize // 4)
     return Rows(values, columns, starts, rows.features)
 
 
 @njit
-def _copy(values, columns, starts, which, to_values, to_columns, to_starts):
+def _copy(source, starts, which, out, out_starts, words):
+    """Copy rows of numbers of so many words each; words are of one type, so this is compiled once."""
     for c in range(which.size):
-        # unsigned, and an array at a time: a quarter of the time
-        first, to = np.uint64(starts[which[c]]), np.uint64(to_starts[c])
-        size = np.uint64(to_starts[c + 1]) - to
-        for k in range(size):
-            to_values[to + k] = values[first + k]
-        for k in range(size):
-            to_columns[to + k] = columns[first + k]
+        # unsigned: a quarter of the time
+        first, to = np.uint64(starts[which[c]] * words), np.uint64(out_starts[c] * words)
+        for k in range(np.uint64(out_starts[c + 1] * words) - to):
+            out[to + k] = source[first + k]

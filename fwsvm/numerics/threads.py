@@ -109,16 +109,14 @@ def blas_on(threads: int) -> Iterator[None]:
     if not _LIMITING.acquire(blocking=False):
         yield
         return
+    before = {library.filepath: library.num_threads for library in _blas()}
     try:
-        before = {library.filepath: library.num_threads for library in _blas()}
-        try:
-            for library in _blas():
-                library.set_num_threads(threads)
-            yield
-        finally:
-            for library in _blas():  # scipy's may have come
-                library.set_num_threads(before.get(library.filepath, max(before.values(), default=threads)))
+        for library in _blas():
+            library.set_num_threads(threads)
+        yield
     finally:
+        for library in _blas():  # scipy's may have come
+            library.set_num_threads(before.get(library.filepath, max(before.values(), default=threads)))
         _LIMITING.release()
 
 
