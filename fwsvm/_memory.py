@@ -17,6 +17,7 @@ SHARE = 0.9  # of what is available: an estimate is not exact, and Python needs 
 UNASKED = 1 << 29  # bytes: to ask what is available takes as long as many a small problem's start
 UNKNOWN = 2 << 30  # what is taken to be available where the system does not say
 
+RAN_OUT = "memory ran out; take fewer rows (fwsvm subset), lower cache_mib, or give the process more memory"
 PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
@@ -55,15 +56,6 @@ def default_cache_mib() -> int:
 def shared_cache_mib(whole: int, runs: int) -> int:
     """Return a run's part of cache memory in MiB, rounded down to a power of two so that it is reproducible."""
     return 1 << (max(1, whole // runs).bit_length() - 1)
-
-
-def ran_out(error: MemoryError) -> str:
-    """Say in a sentence that memory ran out, where it was not refused before."""
-    wanted = f" ({str(error).rstrip('.')})" if str(error) else ""
-    return (
-        f"memory ran out{wanted}; {said(available_bytes())} are available now; take fewer rows (fwsvm subset), lower "
-        "cache_mib, or give the process more memory"
-    )
 
 
 def said(count: int) -> str:

@@ -1,10 +1,9 @@
 """The papers that fwsvm reproduces, by their first author."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
+class Paper(NamedTuple):
     """A paper: its number, in names of files, how it is cited, and its title."""
 
     number: str

@@ -80,10 +80,10 @@ class Commands(click.Group):
         except FwsvmError as error:
             tell([with_options(str(error)) if isinstance(error, SettingError) else error])
             sys.exit(error.exit_code)
-        except MemoryError as error:
-            from fwsvm._memory import ran_out
+        except MemoryError:
+            from fwsvm._memory import RAN_OUT
 
-            tell([with_options(ran_out(error))])
+            tell([with_options(RAN_OUT)])
             sys.exit(exit_codes.FAILED)
         except OSError as error:
             if error.filename is not None:

@@ -54,7 +54,7 @@ def train(
     fwsvm train --method swap data.svm
     fwsvm train -C 10 --test data.t --model data.model data.svm
     """  # noqa: D301
-    from fwsvm._memory import ran_out
+    from fwsvm._memory import RAN_OUT
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._progress import Display
     from fwsvm.experiments import record
@@ -87,7 +87,7 @@ def train(
             result, row = run_one(rows, cell, display, resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
-            known["message"] = ran_out(error) if isinstance(error, MemoryError) else str(error)
+            known["message"] = RAN_OUT if isinstance(error, MemoryError) else str(error)
             click.echo(json.dumps(json_values(record.row(**known, status="error"))))
         raise
     writers: list[Callable[[], None]] = []

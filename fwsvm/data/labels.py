@@ -26,22 +26,15 @@ EXACT_WHOLE = 1e15  # whole numbers below it are written as such
 Labels = NDArray[np.float64] | NDArray[np.str_]
 
 
-def classes(labels: Labels, name: str = "data") -> tuple[str, ...]:
-    """Return the classes of the labels of ``name``, shape (m,), as text in the order that this module's docstring says.
+def classes(labels: Labels) -> tuple[str, ...]:
+    """Return the classes of labels, shape (m,), as text in the order that this module's docstring says.
 
-    Raises
-    ------
-    DataError
-        A row has no label, or one that no line of a model file or of predictions can have.
+    `DataError` where a row has no label.
     """
     distinct, firsts = np.unique(labels, return_index=True)
     found = tuple(map(label_text, distinct[np.argsort(firsts)].tolist()))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
-    if unfit := next((one for one in found if not one.isprintable()), ""):
-        raise DataError(
-            f"{name}: the label {shown(unfit)} holds a character that is not printable; leave it out"
-        )
     if len(found) != 2:
         return found
     is_numeric = None not in map(number, found)
@@ -113,7 +106,7 @@ def require_two(labels: Labels, name: str = "data") -> tuple[str, ...]:
         All rows have the same label, or none has one. Or there are too many to be classes: one for each row, or, with
         fractions among them, more than `MANY` or than one for two rows.
     """
-    found, rows = classes(labels, name), len(labels)
+    found, rows = classes(labels), len(labels)
     if len(found) == 1:
         have = "the only row has" if rows == 1 else f"all {rows} rows have"
         raise DataError(f"{name}: {have} the label {shortened(found[0], QUOTED)}; two classes are needed")

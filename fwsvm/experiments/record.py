@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fwsvm
-from fwsvm._memory import ran_out
+from fwsvm._memory import RAN_OUT
 from fwsvm.errors import FwsvmError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
@@ -114,7 +114,7 @@ def noted(result: Result, said: str, *flags: str) -> Result:
 
 def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
     """Return a result whose message says why something is not known."""
-    why = ran_out(error) if isinstance(error, MemoryError) else str(error)
+    why = RAN_OUT if isinstance(error, MemoryError) else str(error)
     return noted(result, f"{what} could not be computed: {why}.", *flags)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fwsvm._mapped import fitted
-from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
+from fwsvm._memory import RAN_OUT, peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
@@ -329,7 +329,7 @@ def failure_record(
     if isinstance(error, KeyboardInterrupt):
         status, said = Status.INTERRUPTED, "Interrupted; this run has no result yet."
     elif isinstance(error, MemoryError):
-        said = ran_out(error)
+        said = RAN_OUT
     elif not isinstance(error, FwsvmError | str):
         failure, said = "".join(traceback.format_exception(error)), kind_and_words(error)
     known = {

@@ -56,11 +56,6 @@ def test_numbers_find_their_class_among_names():
     assert labels.encode(np.array([2.0, 1.0]), ("1", "other")).tolist() == [-1, 0]
 
 
-def test_labels_that_no_line_can_have_are_refused():
-    with pytest.raises(DataError, match=r"the label 'a\\x1b' holds a character that is not printable"):
-        labels.classes(np.array(["a\x1b", "b"]))
-
-
 def test_rows_without_labels_have_no_classes():
     with pytest.raises(DataError, match="without labels"):
         labels.classes(np.array([np.nan, 1.0]))
