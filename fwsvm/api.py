@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.inputs import rows_of
 from fwsvm.errors import UsageError, warn_user
 from fwsvm.experiments.prediction import PROBABILITY, read_unseen
 from fwsvm.experiments.prediction import predict as predict_rows
@@ -165,7 +164,7 @@ def _unseen(model: Model, data: Any) -> LabelledRows:
     if isinstance(data, str | Path):
         return read_unseen(model, data)
     if isinstance(data, Dataset | LabelledRows):
-        table = rows_of(data) if isinstance(data, Dataset) else data
+        table = data.test or data.train if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)
         return table
     rows = as_rows(data)

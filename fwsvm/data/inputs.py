@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fwsvm import data
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data import formats, labels
-from fwsvm.data.dataset import Dataset, LabelledRows, refuse_one_based
+from fwsvm.data.dataset import LabelledRows, refuse_one_based
 from fwsvm.data.formats import loader_of
 from fwsvm.scaling import extremes
 
@@ -66,8 +66,7 @@ def read_rows(
             refuse_one_based(path, table, features)
         return table, "none"
     found = data.load(name_or_path, zero_based=zero_based, label=label, raw=True)
-    table = rows_of(found) if unseen else found.train
-    which = "training" if table is found.train else "test"
+    table, which = (found.test, "test") if unseen and found.test else (found.train, "training")
     said = f"{name_or_path}: the {table.rows:,} {which} rows of the data set, not scaled"
     return replace(table, notices=(said, *found.notices)), found.scaling
 
@@ -79,11 +78,6 @@ def parts_of(table: LabelledRows) -> Iterator[LabelledRows]:
         return
     for some in blocks(table.X):
         yield replace(table, X=in_memory(table.X, some), labels=table.labels[some])
-
-
-def rows_of(found: Dataset) -> LabelledRows:
-    """Return the rows of a data set that machines are judged by: its test rows, else its training rows."""
-    return found.train if found.test is None else found.test
 
 
 def counts_of(table: LabelledRows) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import RowMatrix, in_memory, slices
+from fwsvm._mapped import RowMatrix, fitted, in_memory, slices
 from fwsvm.data import labels
 from fwsvm.data.formats import loader_of, svmlight
 from fwsvm.data.formats.text_files import open_text
@@ -35,8 +35,7 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
     names = [*map(labels.label_text, row_labels.tolist())]
     n = max(X.shape[1], 1 + ranges.features.max(initial=0))
     for some in slices(X.shape[0], X.shape[0] * len(ranges.features), BLOCK_VALUES):
-        part = csr_array(in_memory(X, some))
-        part.resize(part.shape[0], n)
+        part, _ = fitted(csr_array(in_memory(X, some)), n)
         done = csr_array(scaling.apply(part, ranges))
         yield from svmlight.text_blocks(done, names[some], lambda value: f"{value:.6g}")
 
