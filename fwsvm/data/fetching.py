@@ -169,7 +169,7 @@ class Search:
 
         `DataError` where the file is not data, or, without ``accept``, not of the shape that its entry and papers say.
         """
-        entry, is_test = self.entry, file in source.test
+        entry, is_test = self.entry, file.file in {test.file for test in source.test}
         table = grouped(formats.read(path, source.loader, member=file.member), source.grouping)
         found = len(labels.classes(table.labels))
         papers = () if entry.split else entry.published
