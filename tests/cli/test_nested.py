@@ -7,7 +7,7 @@ import pytest
 from fwsvm.problems import model_files
 from tests.cli.running import done
 
-DATA = "synthetic:checkerboard?rows=4000&test=500"
+DATA = "synthetic:checkerboard?rows=2000&test=500"
 SHORT = (
     "--method",
     "nested",
@@ -36,7 +36,7 @@ def test_the_row_is_of_the_samples_problem(trained):
     assert whole["status"] == "converged"
     assert row["status"] == "time_limit"
     assert row["rows"] == 500
-    assert whole["rows"] == 4000
+    assert whole["rows"] == 2000
     assert "sample of 500 rows" in row["chosen"]
     assert "trained_on_sample" in row["flags"].split()
     assert (row["method"], row["parameters"]) == ("nested", '{"first": 500}')
@@ -49,7 +49,7 @@ def test_the_row_is_of_the_samples_problem(trained):
 
 def test_the_message_and_the_model_say_it(trained):
     row, said, model = trained
-    assert "sample of 500 of the 4,000 rows" in row["message"]
+    assert "sample of 500 of the 2,000 rows" in row["message"]
     assert row["message"] in said
     assert "of the sample's problem" in said
     facts = model_files.read(model).facts
