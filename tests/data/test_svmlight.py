@@ -282,6 +282,9 @@ LONG = st.from_regex(r"[0-9]{1,30}\.[0-9]{1,30}", fullmatch=True)
 @example([f"{(2**53 + 2 * k + 1) * 2**60}" for k in range(20)])  # halfway between two doubles
 @example([f"{k * 2**64}{more}" for k in (1, 3, 2**60) for more in ("", ".5", "e-10")])  # 0 in 64 bits
 @example([f"{np.finfo(np.float32).max:f}", "000000000000000000000000000007", "0.00000000000000000000000007"])
+@example(
+    ["1234567890123.1234567890123", "0000000000000.1234567890123456"]
+)  # digits before and after the point
 def test_numbers_are_those_of_float(tmp_path, words):
     path = tmp_path / "data"
     path.write_text("1 1:1\n" + "".join(f"1 1:{word}\n" for word in words))
