@@ -29,12 +29,14 @@ Labels = NDArray[np.float64] | NDArray[np.str_]
 def classes(labels: Labels) -> tuple[str, ...]:
     """Return the classes of labels, shape (m,), as text in the order that this module's docstring says.
 
-    `DataError` where a row has no label.
+    `DataError` where a row has no label, or labels are numbers so large that neighbours are alike.
     """
     distinct, firsts = np.unique(labels, return_index=True)
     found = tuple(map(label_text, distinct[np.argsort(firsts)].tolist()))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
+    if distinct.dtype.kind == "f" and ((np.abs(distinct) >= 2.0**53) & (np.abs(distinct) < 2.0**64)).any():
+        raise DataError("whole numbers of 2^53 and more cannot be told apart as labels; write smaller ones")
     if len(found) != 2:
         return found
     is_numeric = None not in map(number, found)

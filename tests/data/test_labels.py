@@ -61,6 +61,12 @@ def test_rows_without_labels_have_no_classes():
         labels.classes(np.array([np.nan, 1.0]))
 
 
+def test_numbers_beyond_2_to_the_53_are_no_classes():
+    with pytest.raises(DataError, match="cannot be told apart"):
+        labels.classes(np.array([2.0**53, 1.0]))
+    assert labels.classes(np.array([2.0**53 - 1, 1.0])) == ("9007199254740991", "1")
+
+
 def test_labels_that_no_rows_share_are_no_classes():
     """Numbers to be fitted, most likely: 60 classes would mean 1,770 machines of two rows."""
     labels.require_two(np.array([1.5, 2.5, 2.5]), "file")
