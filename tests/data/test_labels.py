@@ -64,7 +64,7 @@ def test_rows_without_labels_have_no_classes():
 def test_numbers_beyond_2_to_the_53_are_no_classes():
     with pytest.raises(DataError, match="cannot be told apart"):
         labels.classes(np.array([2.0**53, 1.0]))
-    assert labels.classes(np.array([2.0**53 - 1, 1.0])) == ("9007199254740991", "1")
+    assert labels.classes(np.array([2.0**53 - 1, 1.0])) == ("9007199254740991.0", "1")
 
 
 def test_labels_that_no_rows_share_are_no_classes():
