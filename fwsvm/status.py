@@ -100,11 +100,6 @@ def accuracy_warning(accuracy: float, counts: Sequence[int]) -> str:
     return f"The model is right on {accuracy:.1%} of its training rows, {fewer}."
 
 
-def is_finite(objective: float, flags: str) -> bool:
-    """Whether a finished run's numbers are finite, as far as its row tells; an empty objective (NaN) tells nothing."""
-    return not math.isinf(objective) and NOT_FINITE_FLAG not in flags
-
-
 def in_short(relative_gaps: Sequence[float], flags: Sequence[str]) -> str:
     """Return why the results of some runs promise little, in a few words for a table; '' where nothing does.
 

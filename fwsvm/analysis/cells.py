@@ -14,7 +14,7 @@ from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, name
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError, listed
-from fwsvm.status import FIRST_USE, SEVERITY, in_short, is_finite
+from fwsvm.status import FIRST_USE, NOT_FINITE_FLAG, SEVERITY, in_short
 
 #: Several values of C for what is alike in these are a sweep.
 SWEPT_PROBLEM = ["experiment", "profile", "dataset", "method", "kernel", "tolerance"]
@@ -49,7 +49,7 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     counts = rows["status"].groupby(cell).value_counts().unstack(fill_value=0)
     present = [str(status) for status in SEVERITY if status in counts]  # the worst first
     counts = counts[present]
-    finite = ~done | np.array([*map(is_finite, rows["objective"], rows["flags"])])
+    finite = ~done | ~(np.isinf(rows["objective"]) | rows["flags"].str.contains(NOT_FINITE_FLAG))
     known = done & rows["objective"].notna()
     primal = (rows["objective"] == rows["primal"])[known].groupby(cell).all()
     by_rule = rows[rows["status"].isin(["converged", "sampled_stop"])].groupby(cell)

@@ -19,7 +19,7 @@ from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
-from fwsvm.status import Status, is_finite
+from fwsvm.status import NOT_FINITE_FLAG, Status
 
 SELECT, FINAL = "select", "final"
 VARIED = ("C", "lambda", "gamma", "sigma2", "tolerance")  # of what a label tells of
@@ -238,8 +238,8 @@ def _accuracy(row: Mapping[str, str]) -> float | None:
     """Return the validation accuracy of a finished run with finite numbers, else None."""
     if not Status(row["status"]).done:
         return None
-    accuracy, objective = (float(row.get(name) or "nan") for name in ("test_accuracy", "objective"))
-    return accuracy if 0.0 <= accuracy <= 1.0 and is_finite(objective, row["flags"]) else None
+    accuracy = float(row.get("test_accuracy") or "nan")
+    return accuracy if 0.0 <= accuracy <= 1.0 and NOT_FINITE_FLAG not in row["flags"] else None
 
 
 class Finals(NamedTuple):
