@@ -61,11 +61,9 @@ def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
     """Return the rows of all parts in order, sparse where any part is."""
     if len(parts) == 1:
         return parts[0]
-    if not all(isinstance(part, np.ndarray) for part in parts):
-        return scipy.sparse.csr_array(
-            scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
-        )
-    return np.concatenate(parts)
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
 
 
 def occurring(X: RowMatrix) -> tuple[RowMatrix, np.ndarray | None]:

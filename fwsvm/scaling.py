@@ -184,16 +184,14 @@ def outside(scaled: RowMatrix, ranges: Ranges, what: str = "rows") -> tuple[int,
 def seem_scaled(X: RowMatrix, ranges: Ranges) -> bool:
     """Whether rows X, shape (m, n), given to be scaled look as if they were so already.
 
-    They do where every feature whose training range is another than the interval, by place or by ten times the width,
-    has all its values within the interval or its own width beside it, and one of them varies.
+    They do where every feature whose training range is ten times as wide as the interval has all its values within the
+    interval or its own width beside it, and one of them varies. Of narrower features `outside` tells.
     """
-    lower, upper, interval = ranges.lower, ranges.upper, ranges.upper - ranges.lower
-    wide = ranges.maximum - ranges.minimum > 10 * interval
-    telling = ranges.features[wide | (ranges.minimum > upper) | (ranges.maximum < lower)]
+    interval = ranges.upper - ranges.lower
     columns, low, high = extremes(X)
-    here = np.isin(columns, telling)
-    low, high = low[here], high[here]  # what no row stores is 0, and does not vary
-    near = (low >= lower - interval) & (high <= upper + interval)
+    wide = np.isin(columns, ranges.features[ranges.maximum - ranges.minimum > 10 * interval])
+    low, high = low[wide], high[wide]  # what no row stores is 0, and does not vary
+    near = (low >= ranges.lower - interval) & (high <= ranges.upper + interval)
     return bool(near.all() and (high > low).any())
 
 

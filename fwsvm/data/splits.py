@@ -46,8 +46,6 @@ def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
 
 def join(tables: Sequence[LabelledRows]) -> LabelledRows:
     """Stack tables of equal width, in order."""
-    if len(tables) == 1:
-        return tables[0]
     labels = np.concatenate([table.labels for table in tables])
     notices = tuple(notice for table in tables for notice in table.notices)
     return replace(tables[0], X=stacked([table.X for table in tables]), labels=labels, notices=notices)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -60,12 +59,8 @@ def held_back() -> Iterator[None]:
         yield
         return
     met: list[int] = []
-
-    def remember(number: int, _: FrameType | None) -> None:
-        met.append(number)
-
     ours = [number for number in SIGNALS if signal.getsignal(number) is not None]  # None: it is not of Python
-    before = {number: signal.signal(number, remember) for number in ours}
+    before = {number: signal.signal(number, lambda number, _: met.append(number)) for number in ours}
     try:
         yield
     finally:

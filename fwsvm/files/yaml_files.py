@@ -60,7 +60,7 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
         line = content.count(b"\n", 0, wrong.start) + 1
         raise error(f"{path}:{line}: not text in UTF-8") from None
     except yaml.YAMLError as wrong:
-        mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
+        mark = getattr(wrong, "problem_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
         if mark and b"\t" in b"".join(content.splitlines()[mark.line : mark.line + 1]):
             said += "; indent with spaces, not with tabs"
@@ -71,13 +71,10 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
 
 def line_of_value(path: Path, key: str, value: Any) -> int | None:
     """Return the first line where a key has a value, else where the value stands, else the key; None without any."""
-    lines = [line.partition("#")[0] for line in path.read_text("utf-8-sig").splitlines()]
-    word, name = (
-        rf"(?<![\w.-]){re.escape(str(value))}(?![\w.-])",
-        rf"(?<![\w.-]){re.escape(str(key))}['\"]?\s*:",
-    )
-    for pattern in (f"{name}.*{word}", word, name):
-        for number, line in enumerate(lines, 1):
-            if re.search(pattern, line):
-                return number
+    text = path.read_text("utf-8-sig")
+    word = rf"(?<![\w.-]){re.escape(str(value))}(?![\w.-])"
+    name = rf"(?<![\w.-]){re.escape(str(key))}['\"]? *:"
+    for pattern in (f"{name}[^#\n]*{word}", word, name):
+        if found := re.search(rf"^[^#\n]*?{pattern}", text, re.MULTILINE):
+            return text.count("\n", 0, found.start()) + 1
     return None
