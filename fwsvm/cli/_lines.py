@@ -28,7 +28,7 @@ def is_quiet() -> bool:
     return context is not None and bool(context.meta.get(QUIET))
 
 
-def echo(line: str, indent: int, *, err: bool = False) -> None:
+def echo(line: str, indent: int = 2, *, err: bool = False) -> None:
     """Write a line; on a narrow terminal wrap it, with the later lines indented.
 
     It goes above the lines of a progress display, which `click.echo` alone would be mixed with.
@@ -58,7 +58,7 @@ def say(label: str, said: str) -> None:
 def tell(found: Iterable[object]) -> None:
     """Write warnings and notices to the standard error."""
     for each in found:
-        echo(f"fwsvm: {each}", 2, err=True)
+        echo(f"fwsvm: {each}", err=True)
 
 
 def known_of(row: Mapping[str, Any], forms: Mapping[str, str]) -> str:

@@ -258,4 +258,4 @@ def plot(
         for form in forms:
             path = folder / f"{drawing.name}.{form}"
             write_whole(path, drawing.content(form))
-            echo(f"{path}  {drawing.caption}", 2)
+            echo(f"{path}  {drawing.caption}")

@@ -66,9 +66,9 @@ def cv(data: str, folds: int, *, as_json: bool, scheduler: str | None, **options
         except KeyboardInterrupt:
             pass  # the folds that ended are reported below
     if len(made) < folds:
-        echo(f"interrupted in fold {len(made)}; folds that count: {len(made)} of {folds}", 2, err=True)
+        echo(f"interrupted in fold {len(made)}; folds that count: {len(made)} of {folds}", err=True)
     if lost := sum(row["test_accuracy"] is None for row, _ in made):
-        echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", 2, err=True)
+        echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", err=True)
     if lost < len(made) or as_json:
         _print(made, folds, as_json=as_json)
     ended = exit_codes.FAILED if lost else 0

@@ -131,10 +131,9 @@ def grid(
         store.write_config(experiment.resolved, config + part)
         store.log("start", config=config + part, profile=experiment.profile, runs=len(planned))
         work = [run.is_left for run in planned if run.state != "missing"]
-        notices = [*store.notices, f"{experiment.name}{part}: {describe(planned)}"]
+        for notice in (*store.notices, f"{experiment.name}{part}: {describe(planned)}"):
+            note(notice)
         with RunsDisplay(len(work), work.count(False)) as display:
-            for notice in notices:
-                display.note(notice)
             runner = Runner(experiment, known, store, executor, display, force, fail_fast)
             runner.run()
         store.log("end", exit_code=runner.exit_code, statuses=dict(runner.counts))
@@ -155,7 +154,7 @@ def _list_shipped() -> None:
     for name, file in shipped_files().items():
         profiles = read_config_file(file).profile_names
         click.echo(f"{name}  (profiles: {', '.join(profiles) or 'none'})")
-        echo(f"  {first_sentence(file)} [{file}]", 2)
+        echo(f"  {first_sentence(file)} [{file}]")
 
 
 def _executor(workers: int, scheduler: str | None, resources: "Resources") -> "Executor":
@@ -188,7 +187,7 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
                 found = load(data, offline=offline)
             except DataError as error:
                 known[data] = DataInfo(name_in_rows(data.name), missing=str(error))
-                echo(f"missing: {error}", 2, err=True)
+                echo(f"missing: {error}", err=True)
                 continue
             train, test = found.train, found.test
             known[data] = DataInfo(found.name, found.fingerprint, train.rows)
@@ -208,7 +207,7 @@ def _list(experiment: "Experiment", rows: "RowsById") -> None:
     planned = planned_runs(
         experiment, {data: info_of_rows(data, rows.values()) for data in experiment.datasets}, rows
     )
-    echo(describe(planned), 2, err=True)
+    echo(describe(planned), err=True)
     for run in planned:
         state = "open: parameters to be chosen" if run.state == "open" else run.state
-        echo(f"{run.cell.label}  {state}", 2)
+        echo(f"{run.cell.label}  {state}")

@@ -1,7 +1,6 @@
 """``fwsvm claims``, ``report``, ``compare`` and ``merge``: whole folders of results."""
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -80,8 +79,6 @@ def report(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where:
         refuse_reference(path)
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")
-    if find_spec("matplotlib") is None:
-        tell(["the page has no figures; drawing needs matplotlib: pip install 'fwsvm[plots]'"])
 
 
 @click.command()
@@ -122,7 +119,7 @@ def compare(
     tell(notices)
     emit_tables(tables, form, out)
     for said in worse:
-        echo(f"worse: {said}", 2, err=True)
+        echo(f"worse: {said}", err=True)
     sys.exit(exit_codes.WORSE if worse else 0)
 
 

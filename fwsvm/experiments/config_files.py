@@ -26,14 +26,6 @@ SUFFIX = ".yaml"
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 #: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
-OF_COMMAND = (
-    "threads",
-    "cache_mb",
-    "scheduler",
-    "out",
-    "offline",
-    "force",
-)  # options of grid, which are no keys
 #: Kinds of values in messages.
 WORDS = {
     "object": "keys with values",
@@ -218,8 +210,6 @@ def _in_words(kinds: "re.Match[str]") -> str:
 
 def _hint(key: str, *, is_top: bool) -> str:
     """Return where an unknown key belongs, or the nearest key; ``is_top`` says that no other key holds it."""
-    if key in OF_COMMAND:
-        return f"write --{key.replace('_', '-')} on the command line"
     known = {each for place in PLACES for each in keys_of(place)}
     hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
     return nearest(key, keys_of("the file"), hint) if is_top else hint

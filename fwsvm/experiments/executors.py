@@ -196,7 +196,12 @@ def _run_chain(chain: Chain, resources: Resources, stop: str, dataset: Dataset) 
         if isinstance(inside, Progress) and asked_to_stop.is_set():
             raise KeyboardInterrupt
 
-    return list(run_cells(chain, resources, watch, dataset))
+    records: list[Record] = []
+    for record in run_cells(chain, resources, watch, dataset):
+        records.append(record)
+        if record.status is Status.INTERRUPTED:
+            break
+    return records
 
 
 class ClusterExecutor:

@@ -216,8 +216,7 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
             right[point] += round(accuracy * held_out)
             judged[point] += held_out
         else:
-            done = Status(row["status"]).done  # its message speaks of something else
-            failed.setdefault(point, "its runs have no accuracy or objective" if done else row["message"])
+            failed.setdefault(point, row["message"])
     tried = judged.keys() - failed.keys()
     if not tried:
         return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")

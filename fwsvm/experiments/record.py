@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -18,7 +19,6 @@ from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.results.columns import COLUMNS, SCHEMA
-from fwsvm.results.schemas import as_json
 from fwsvm.results.writing import json_values
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.protocols import OPTIONS, PROTOCOLS
@@ -132,10 +132,11 @@ def settings_columns(settings: Settings) -> Row:
     family = FAMILIES[chosen.family]
     has_protocol = "sampled" in family.searches or "meb" in chosen.stops
     most = family.iteration_cap if settings.max_iterations is None else settings.max_iterations
+    changed = changed_parameters(settings)
     return {
         "method": chosen.name,
         "protocol": settings.protocol if has_protocol else None,
-        "parameters": as_json(changed_parameters(settings)),
+        "parameters": json.dumps(changed) if changed else "",
         "time_limit": settings.time_limit,
         "max_iterations": most,
     }

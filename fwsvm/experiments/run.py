@@ -224,8 +224,8 @@ def run_cells(
     """Train for one C after another on the same rows, and yield a record of each cell, in order.
 
     Short runs come several at a time, since their certificates are computed together (`fwsvm.solvers.c_path`). After a
-    run that failed, or that a time limit cut, the next one starts anew. Ctrl-C ends the chain; its last record is then
-    that of the interrupted run.
+    run that failed, or that a time limit cut, the next one starts anew. After Ctrl-C the record is that of an
+    interrupted run, and the caller takes no further one.
 
     Parameters
     ----------
@@ -237,15 +237,6 @@ def run_cells(
     dataset : Dataset, optional
         By default it is loaded by name; its fingerprint must be the planned one.
     """
-    for found in _run_cells(cells, resources, watch, dataset):
-        yield found
-        if found.status is Status.INTERRUPTED:
-            return
-
-
-def _run_cells(
-    cells: Sequence[Cell], resources: Resources, watch: CellWatch, dataset: Dataset | None
-) -> Iterator[Record]:
     try:
         watch(cells[0], Phase.LOAD)
         rows = _rows_of(cells[0], resources, dataset)

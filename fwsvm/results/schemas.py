@@ -47,8 +47,3 @@ def update(frame: Any) -> None:
             known or (flag if said in message else "")
             for known, message in zip(frame["flags"], frame["message"], strict=True)
         ]
-
-
-def as_json(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as the column has them: JSON in the order given, empty where there are none."""
-    return json.dumps(dict(parameters)) if parameters else ""

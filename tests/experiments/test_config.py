@@ -132,7 +132,7 @@ SEARCH = "select: {folds: 5, C: [1, 2]"
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("threads: 2", 5, "unknown key 'threads'; write --threads on the command line"),
+        ("threads: 2", 5, "unknown key 'threads'"),
         ("method: fw", 5, "unknown key 'method'; did you mean 'methods'?"),
         ("tolerence: 1", 5, "unknown key 'tolerence'; did you mean 'tolerance'?"),
         ("limits:\n  folds: 3", 6, "unknown key 'folds'; it belongs elsewhere in an experiment"),

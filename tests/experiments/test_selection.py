@@ -27,7 +27,8 @@ def rows(
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
-        row = {"status": "converged", "flags": "", "rows": str(ROWS // 2), "test_accuracy": repr(value)}
+        row = {"status": "converged", "message": "", "flags": "", "rows": str(ROWS // 2)}
+        row["test_accuracy"] = repr(value)
         found[cell.run_id] = row | odd
     return cells, found
 
