@@ -21,11 +21,10 @@ from fwsvm.experiments.record import Row, environment
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.reading import keep_latest, no_results, read_runs, refuse_reference
+from fwsvm.results.reading import TextRow, keep_latest, no_results, read_runs, refuse_reference
 from fwsvm.results.writing import csv_fields, csv_line, utc_now, write_trace
 from fwsvm.solvers.loop import TracePoint
 
-TextRow = Mapping[str, str]
 #: Columns of the versions that a run's numbers depend on.
 VERSIONS = ("fwsvm", "numpy", "numba")
 

@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from fwsvm.status import Status
 
 #: Files of a results folder besides its traces.
 OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
-RowT = TypeVar("RowT", bound=Mapping[str, str])
+TextRow = Mapping[str, str]
 
 
 class ResultsTable(NamedTuple):
@@ -97,7 +97,7 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.where(column != "", "nan").astype(float)
 
 
-def keep_latest(rows: dict[str, RowT], row: RowT) -> None:
+def keep_latest(rows: dict[str, TextRow], row: TextRow) -> None:
     """Add a row to those of other runs, by run id; one that did not finish does not replace one that did."""
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
