@@ -31,7 +31,7 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise UsageError(f"parameters of {owner} must be a mapping of names to values, not {shown(given)}")
     found = {}
-    for key, raw in dict(given).items():
+    for key, raw in given.items():
         if key not in kinds:
             hint = nearest(key, kinds, f"it has {', '.join(kinds) or 'none'}")
             if key in Settings.__dataclass_fields__:

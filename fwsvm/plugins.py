@@ -48,14 +48,11 @@ def load_plugins(
         try:
             entry.load()
             check()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  (a stranger's code may raise anything, SystemExit too)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a stranger's code may raise anything)
             for registry, entries in zip(registries, before, strict=True):
                 registry.clear()
                 registry.update(entries)
-            package = f" of the package {entry.dist.name}" if entry.dist is not None else ""
-            called = f"the {what} plug-in {entry.name!r}{package} ({entry.value})"
+            called = f"the {what} plug-in {entry.name!r} of the package {entry.dist.name} ({entry.value})"
             said = f"{called} is left out, because it could not be loaded: {kind_and_words(error)}"
             warnings.warn(said, PluginWarning, stacklevel=2)
 

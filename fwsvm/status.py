@@ -63,8 +63,10 @@ NOT_FINITE = (
 )
 
 
-def gap_flags(objective: float, gap: float, relative_gap: float, gap_kind: str) -> list[str]:
-    """Return the flags that the numbers of a finished run have."""
+def gap_flags(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> list[str]:
+    """Return the flags that the numbers of a run have; none of one that is to be repeated."""
+    if not status.done:
+        return []
     if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
         return [NOT_FINITE_FLAG]
     return [WEAK_GUARANTEE] if relative_gap > VOID_GAP else []
@@ -83,7 +85,7 @@ def ending(status: str, stop: str, relative_gap: float) -> str:
 
 def gap_warning(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
     """Return the sentence that belongs to a finished run's gap where it says little, else ''."""
-    flags = gap_flags(objective, gap, relative_gap, gap_kind) if status.done else []
+    flags = gap_flags(status, objective, gap, relative_gap, gap_kind)
     if NOT_FINITE_FLAG in flags:
         return NOT_FINITE
     if not flags or status in BY_RULE:
@@ -96,8 +98,7 @@ def accuracy_warning(accuracy: float, counts: Sequence[int]) -> str:
     share = max(counts) / sum(counts)
     if not accuracy < share:
         return ""
-    fewer = f"fewer than the {'larger' if len(counts) == 2 else 'largest'} class has ({share:.1%})"
-    return f"The model is right on {accuracy:.1%} of its training rows, {fewer}."
+    return f"The model is right on {accuracy:.1%} of its training rows, fewer than the largest class has ({share:.1%})."
 
 
 def in_short(relative_gaps: Sequence[float], flags: Sequence[str]) -> str:

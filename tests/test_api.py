@@ -166,7 +166,7 @@ MISTAKES = {
     "no labels": (lambda: fwsvm.train(X), "rows need labels"),
     "a setting as a parameter": (lambda: fwsvm.train(X, Y, parameters={"degree": 2}), "degree is a setting: write it"),
     "rows of zeros": (lambda: fwsvm.train(0.0 * sparse.csr_array(X), Y), "all rows are zero"),
-    "one class": (lambda: fwsvm.train(X, np.ones(80)), "all 80 rows have the label 1; two classes are needed"),
+    "one class": (lambda: fwsvm.train(X, np.ones(80)), "all rows have the label 1; two classes are needed"),
     "labels too few": (lambda: fwsvm.train(X, Y[:5]), "5 labels for rows of shape"),
     "labels of a regression": (lambda: fwsvm.train(X, X[:, 0].round(1)), "regression"),
     "labels of two types": (lambda: fwsvm.train(X, np.where(Y == 3, "a", Y.astype(object))), "types int, str"),

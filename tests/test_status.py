@@ -50,7 +50,7 @@ def test_numbers_that_are_not_finite_are_said_first(objective, gap):
     said = gap_warning(Status.STALLED, objective, gap, math.inf, "exact")
     assert said == NOT_FINITE
     assert (
-        in_short([], [" ".join(gap_flags(objective, gap, math.inf, "exact"))])
+        in_short([], [" ".join(gap_flags(Status.STALLED, objective, gap, math.inf, "exact"))])
         == "numbers that are not finite"
     )
 
@@ -58,7 +58,7 @@ def test_numbers_that_are_not_finite_are_said_first(objective, gap):
 def test_an_accuracy_below_the_larger_class_is_said():
     said = accuracy_warning(0.488, [512, 488])
     assert (
-        said == "The model is right on 48.8% of its training rows, fewer than the larger class has (51.2%)."
+        said == "The model is right on 48.8% of its training rows, fewer than the largest class has (51.2%)."
     )
     assert in_short([], ["weak_guarantee", BELOW_MAJORITY]).startswith("fewer training rows")
     assert accuracy_warning(0.512, [512, 488]) == ""

@@ -110,8 +110,9 @@ def require_two(labels: Labels, name: str = "data") -> tuple[str, ...]:
     """
     found, rows = classes(labels), len(labels)
     if len(found) == 1:
-        have = "the only row has" if rows == 1 else f"all {rows} rows have"
-        raise DataError(f"{name}: {have} the label {shortened(found[0], QUOTED)}; two classes are needed")
+        raise DataError(
+            f"{name}: all rows have the label {shortened(found[0], QUOTED)}; two classes are needed"
+        )
     fractions = [label for label in found if labels.dtype.kind == "f" and not float(label).is_integer()]
     if len(found) > max(2, min(MANY, rows // 2) if fractions else rows - 1):
         raise DataError(

@@ -74,13 +74,10 @@ def lines_of(
 
     def lines() -> Iterator[str]:
         with open_text(path) as stream:
-            try:
-                for line in stream:
-                    text = line.decode().lstrip()
-                    if text and not text.startswith("#"):
-                        yield text.removesuffix("\n") + "\n"
-            except UnicodeDecodeError:
-                raise DataError(f"{path} is not UTF-8 text") from None
+            for line in stream:
+                text = line.decode().lstrip()
+                if text and not text.startswith("#"):
+                    yield text.removesuffix("\n") + "\n"
 
     known: dict[str, int] = {}
     found = [known.setdefault(line.split("#")[0].split(None, 1)[0], len(known)) for line in lines()]

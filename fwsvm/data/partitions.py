@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +56,8 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
         files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     if not files:
         raise DataError(f"{path}: there is no file in this folder")
-    found, seen = [], False
+    found: list[Partition] = []
+    seen = False
     for file in files:
         with open_text(file) as source:
             if not isinstance(getattr(source, "raw", None), io.FileIO):
@@ -63,14 +65,12 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
             start = source.tell()  # after a byte order mark
             seen = seen or svmlight.looks_zero_based(next(svmlight.pieces_of(source, [])).parse())
             size = source.seek(0, os.SEEK_END)
-            step, stops = min(max(LEAST, -(-size // PARTITIONS)), MOST), {size}
+            step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), {start, size}
             for at in range(step, size, step):
                 source.seek(at - 1)
                 source.readline()
-                stops.add(source.tell())
-        for stop in sorted(stops):
-            found.append(Partition(str(file), start, stop, size))
-            start = stop
+                ends.add(source.tell())
+        found += [Partition(str(file), first, stop, size) for first, stop in pairwise(sorted(ends))]
     return [each._replace(zero_based=seen if zero_based is None else zero_based) for each in found]
 
 
@@ -95,8 +95,7 @@ def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
             "since; train again"
         )
     try:
-        stream, zero_based = io.BytesIO(data), partition.zero_based
-        table = svmlight.parse(path, stream, zero_based=zero_based, unlabelled=unlabelled)
+        table = svmlight.parse(path, io.BytesIO(data), zero_based=partition.zero_based, unlabelled=unlabelled)
     except FormatError as error:
         before = 0  # lines
         with path.open("rb") as source:

@@ -101,8 +101,8 @@ def row(result: Result | None = None, **more: Any) -> Row:
         return values | more
     values |= known_columns(result.settings) | {name: getattr(result, name) for name in OF_RESULT}
     values |= {"status": str(result.status)} | more
-    numbers = result.objective, result.gap, result.relative_gap, result.gap_kind
-    flags = [*(values["flags"] or "").split(), *(gap_flags(*numbers) if result.status.done else [])]
+    ended = gap_flags(result.status, result.objective, result.gap, result.relative_gap, result.gap_kind)
+    flags = [*(values["flags"] or "").split(), *ended]
     flags += [*result.flags, *([TRAINED_ON_SAMPLE] if result.sample is not None else [])]
     return values | {"flags": " ".join(flags) or None}
 
