@@ -5,7 +5,7 @@ import pytest
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.checks import WEB, better, growing_speedup
 from fwsvm.analysis.claims.evaluate import check_claims
-from fwsvm.analysis.claims.model import View, of_growth
+from fwsvm.analysis.claims.model import View
 from fwsvm.analysis.comparisons import method_matrix
 from fwsvm.analysis.figures import FigureData, draw
 from fwsvm.analysis.layouts import named_layouts
@@ -58,7 +58,7 @@ def test_tests_leave_them_out_and_say_so() -> None:
 
 def test_claims_of_growth_count_them_and_others_do_not() -> None:
     view = View(cells_of(*rows()), METHODS)
-    grown = of_growth(growing_speedup("fw", WEB), WEB)(view)
+    grown = growing_speedup("fw", WEB)(view)
     assert grown is not None
     assert grown.holds
     assert "w2a†" in grown.evidence

@@ -115,11 +115,6 @@ def all_of(results: Iterable[CheckResult | None]) -> CheckResult | None:
     return CheckResult(all(one.holds for one in found), "; ".join(one.evidence for one in found))
 
 
-def any_of(*checks: Check) -> Check:
-    """Return the check that those of these hold for which the cells have what is needed."""
-    return lambda view: all_of([found for check in checks if (found := check(view)) is not None])
-
-
 def all_hold(*checks: Check) -> Check:
     """Return the check that all of these hold; None if the cells lack what one of them needs."""
     return lambda view: all_of(check(view) for check in checks)
@@ -141,6 +136,23 @@ def for_each_pair(function: Callable[..., CheckResult | None]) -> Callable[..., 
     def check(view: "View", first: str, second: str, *args: Any, **kwargs: Any) -> CheckResult | None:
         pairs = itertools.product(first.split(), second.split())
         return all_of(function(view, *pair, *args, **kwargs) for pair in pairs)
+
+    return makes_check(check)
+
+
+def of_growth(function: Callable[..., CheckResult | None]) -> Callable[..., Check]:
+    """Return the same for a check of growth with the rows of its last argument, data sets.
+
+    Stand-ins count in it where a published set is lacking.
+    """
+
+    def check(view: "View", *args: Any, **kwargs: Any) -> CheckResult | None:
+        full = view.with_stand_ins(args[-1])
+        found = function(full, *args, **kwargs)
+        if found is None or not full.stand_ins:
+            return found
+        said = f"{found.evidence}; with {', '.join(map(full.title, full.stand_ins))}"
+        return CheckResult(found.holds, said)
 
     return makes_check(check)
 
@@ -267,17 +279,3 @@ def measured_by_C(  # noqa: N802 - C is the penalty
             place = cell["experiment"], cell["profile"], cell["dataset"], cell["tolerance"]
             found.setdefault(place, {}).setdefault(cell["method"], {})[cell["C"]] = number
     return found
-
-
-def of_growth(check: Check, on: Sequence[str]) -> Check:
-    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking."""
-
-    def filled(view: View) -> CheckResult | None:
-        full = view.with_stand_ins(on)
-        found = check(full)
-        if found is None or not full.stand_ins:
-            return found
-        said = f"{found.evidence}; with {', '.join(map(full.title, full.stand_ins))}"
-        return CheckResult(found.holds, said)
-
-    return filled

@@ -25,17 +25,15 @@ LARGE_C, TEN = 10, 9.5  # "an order of magnitude" is about ten
 
 
 class Pair(NamedTuple):
-    """Both solvers' numbers at one C of a problem: experiment, profile, data set and tolerance."""
+    """Both solvers' numbers at one C of a problem, which the other settings are."""
 
-    problem: tuple[str, str, str, float]
+    experiment: str
+    profile: str
+    dataset: str
+    tolerance: float
     C: float
     liblinear: Number
     avsf: Number
-
-    @property
-    def dataset(self) -> str:
-        """Return the data set."""
-        return self.problem[2]
 
     @property
     def speedup(self) -> Number:
@@ -44,13 +42,13 @@ class Pair(NamedTuple):
 
     def fact(self, value: float, holds: bool | None) -> Fact:
         """Return a fact about this pair."""
-        return Fact(f"{published.title(self.dataset)} C={self.C:g} eps={self.problem[3]:g}", value, holds)
+        return Fact(f"{published.title(self.dataset)} C={self.C:g} eps={self.tolerance:g}", value, holds)
 
 
 def _pairs(view: View, name: str = "time") -> list[Pair]:
     """Return the pairs in a measure, those of a problem together by C."""
     return [
-        Pair(problem, C, a, found["avsf"][C])
+        Pair(*problem, C, a, found["avsf"][C])
         for problem, found in measured_by_C(view.cells, name).items()
         for C, a in found.get("liblinear", {}).items()
         if C in found.get("avsf", {})
@@ -59,7 +57,7 @@ def _pairs(view: View, name: str = "time") -> list[Pair]:
 
 def _grids(view: View) -> list[list[Pair]]:
     """Return the pairs by C of each problem, where they are two or more."""
-    grids = [[*pairs] for _, pairs in itertools.groupby(_pairs(view), lambda pair: pair.problem)]
+    grids = [[*pairs] for _, pairs in itertools.groupby(_pairs(view), lambda pair: pair[:4])]
     return [pairs for pairs in grids if len(pairs) > 1]
 
 
@@ -67,8 +65,7 @@ def _times_by_C(view: View) -> Iterator[tuple[str, float, list[Number]]]:  # noq
     """Yield (place, largest C, times) of each solver and grid."""
     for pairs in _grids(view):
         for method in METHODS:
-            *_, dataset, tolerance = pairs[0].problem
-            where = f"{published.title(dataset)} {method} eps={tolerance:g}"
+            where = f"{published.title(pairs[0].dataset)} {method} eps={pairs[0].tolerance:g}"
             yield where, pairs[-1].C, [getattr(pair, method) for pair in pairs]
 
 
@@ -87,9 +84,9 @@ def _wins(winner: str, counts: Callable[[Pair], bool]) -> Check:
 
 def _same_solution(view: View) -> Iterator[Fact]:
     """Yield whether the two solvers' primal objectives agree to 1%, at every converged pair."""
-    whole = {pair[:2] for pair in _pairs(view) if pair.speedup.exact}
+    whole = {pair[:5] for pair in _pairs(view) if pair.speedup.exact}
     for pair in _pairs(view, "objective"):
-        if pair[:2] in whole:
+        if pair[:5] in whole:
             a, b = pair.liblinear.low, pair.avsf.low
             apart = abs(a - b) / max(abs(a), abs(b))
             yield pair.fact(apart, apart <= 0.01)
@@ -125,12 +122,12 @@ def _covtype_difference(view: View) -> Iterator[Fact]:
     for pairs in _grids(view):
         sure = [pair.avsf / pair.liblinear for pair in pairs if is_decided(pair.liblinear, pair.avsf)]
         if pairs[0].dataset == "covtype" and len(sure) > 1:
-            yield Fact(f"eps={pairs[0].problem[3]:g}", sure[-1].low / sure[0].low, sure[-1].below(sure[0]))
+            yield Fact(f"eps={pairs[0].tolerance:g}", sure[-1].low / sure[0].low, sure[-1].below(sure[0]))
 
 
 def _covtype_tolerance(view: View) -> Iterator[Fact]:
     """Yield whether on cover type the two tolerances take nearly the same time (within 15%)."""
-    found = {(pair.problem[3], pair.C): pair for pair in _pairs(view) if pair.dataset == "covtype"}
+    found = {(pair.tolerance, pair.C): pair for pair in _pairs(view) if pair.dataset == "covtype"}
     for (tolerance, C), fine in found.items():
         rough = found.get((0.01, C))
         if tolerance == 0.001 and rough is not None:
@@ -158,9 +155,9 @@ def _dominated_by_largest_C(view: View) -> Iterator[Fact]:  # noqa: N802 - C is 
 
 def _steps_cost_more(view: View) -> CheckResult | None:
     """Check that in the median a step of AVSF takes longer than one of liblinear, but not twice as long."""
-    steps = {pair[:2]: pair.liblinear.low / pair.avsf.low for pair in _pairs(view, "steps")}
-    timed = [pair for pair in _pairs(view) if pair[:2] in steps]
-    ratios = [pair.avsf.low / pair.liblinear.low * steps[pair[:2]] for pair in timed]
+    steps = {pair[:5]: pair.liblinear.low / pair.avsf.low for pair in _pairs(view, "steps")}
+    timed = [pair for pair in _pairs(view) if pair[:5] in steps]
+    ratios = [pair.avsf.low / pair.liblinear.low * steps[pair[:5]] for pair in timed]
     if not ratios:
         return None
     median = statistics.median(ratios)
