@@ -1,15 +1,17 @@
 """Figures by matplotlib (the extra ``plots``): each kind is a function from data to drawings."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.means import draw_datasets, draw_series, draw_summary, draw_sweeps
-from fwsvm.analysis.figures.style import TRACED, Drawing, FigureData, require_matplotlib
+from fwsvm.analysis.figures.style import TRACED, Drawing, FigureData
+from fwsvm.errors import UsageError
 from fwsvm.plugins import entry_of
 
 __all__ = ["KINDS", "TRACED", "Drawing", "FigureData", "draw"]
 
+MAX_NAME = 100  # characters of a file's name
 KINDS: dict[str, Callable[[FigureData], Iterator[Drawing]]] = {
     "summary": draw_summary,
     "series": draw_series,
@@ -21,12 +23,17 @@ KINDS: dict[str, Callable[[FigureData], Iterator[Drawing]]] = {
 
 def draw(data: FigureData, names: Sequence[str] = ()) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for; a repeated name has a number."""
-    require_matplotlib()
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError:
+        raise UsageError("drawing needs matplotlib: pip install 'fwsvm[plots]'") from None
     chosen = [entry_of(KINDS, "figure", name) for name in names or KINDS]
     drawings: dict[str, Drawing] = {}
     for drawing in (drawing for kind in chosen for drawing in kind(data)):
-        name, number = drawing.name, 2
+        # a data set may be a path, or synthetic; labels have escapes
+        fit = re.sub(r"[^\w.-]+", "-", drawing.name).strip("-.")[:MAX_NAME]
+        name, number = fit, 2
         while name.lower() in drawings:
-            name, number = f"{drawing.name}-{number}", number + 1
-        drawings[name.lower()] = replace(drawing, name=name)
+            name, number = f"{fit}-{number}", number + 1
+        drawings[name.lower()] = drawing._replace(name=name, caption=drawing.caption.replace(r"\$", "$"))
     return list(drawings.values())

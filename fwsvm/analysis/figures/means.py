@@ -45,22 +45,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SERIES = {"web": "Web", "adult": "Adult"}
+COMPARED = ("accuracy", "time", "speedup", "size")
 MAX_TICKS = 7
 BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the highest (points)"}
 
 
 def draw_series(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure in one picture, a panel per series of which two data sets or more were measured."""
-    for said, cells in _settings_apart(against_cvm(data.cells[~in_sweeps(data.cells)])):
-        sizes = cells.groupby("dataset")["rows"].max().sort_values(kind="stable")
-        labels = {str(dataset): f"{title(str(dataset))}\n{size:,.0f}" for dataset, size in sizes.items()}
-        of_series = cells[cells["dataset"].isin([name for each in SERIES for name in series(each)])]
-        for kind in data.kinds("accuracy", "time", "speedup", "size"):
-            known = cells[cells[kind.column].notna()]
-            parts = {name: known[known["dataset"].isin(of)] for name, of in _members(known).items()}
-            if parts:
-                caption = f"{kind.title} against the number of training rows{said}"
-                yield _picture(f"series-{kind.name}", caption, kind, parts, of_series, labels)
+    cells = against_cvm(data.cells[~in_sweeps(data.cells)])
+    for kind, said, here, known in _settings_apart(cells, data.kinds(*COMPARED)):
+        parts = {name: known[known["dataset"].isin(of)] for name, of in _members(known).items()}
+        if parts:
+            sizes = here.groupby("dataset")["rows"].max().sort_values(kind="stable")
+            labels = {str(dataset): f"{title(str(dataset))}\n{size:,.0f}" for dataset, size in sizes.items()}
+            of_series = here[here["dataset"].isin([name for each in SERIES for name in series(each)])]
+            what = f"against the number of training rows{said}"
+            yield _picture("series", what, kind, parts, of_series, labels)
 
 
 def _members(known: pd.DataFrame) -> dict[str, set[str]]:
@@ -76,14 +76,15 @@ def _members(known: pd.DataFrame) -> dict[str, set[str]]:
 def draw_sweeps(data: FigureData) -> Iterator[Drawing]:
     """Yield each measure over C in one picture, a panel per data set; dashed lines have the smaller tolerance."""
     lacking = data.cells[data.cells.groupby("dataset")["used"].transform("max") == 0]
-    for said, cells in _settings_apart(data.cells[in_sweeps(data.cells)], "tolerance", "C"):
-        linear = cells["method"].isin(["liblinear", "avsf"]).all()
-        for kind in data.kinds("accuracy", "time", *["steps"] * bool(linear)):
-            known = cells[cells[kind.column].notna()] if kind.column in cells else cells[:0]
+    kinds = data.kinds("accuracy", "time", "steps")
+    for kind, said, here, known in _settings_apart(
+        data.cells[in_sweeps(data.cells)], kinds, "tolerance", "C"
+    ):
+        linear = here["method"].isin(["liblinear", "avsf"]).all()
+        if linear or data.measures or kind.name != "steps":
             parts = {label: known[known["dataset"] == name] for name, label in labels_of(known).items()}
-            if parts:
-                caption = f"{kind.title} against the penalty C{said}"
-                yield _picture(f"sweep-{kind.name}", caption, kind, parts, pd.concat([known, lacking]))
+            what = f"against the penalty C{said}"
+            yield _picture("sweep", what, kind, parts, pd.concat([known, lacking]))
 
 
 def draw_datasets(data: FigureData) -> Iterator[Drawing]:
@@ -91,18 +92,17 @@ def draw_datasets(data: FigureData) -> Iterator[Drawing]:
     cells = data.cells[~in_sweeps(data.cells)]
     drawn = [name for label in _members(cells[cells["used"] > 0]) for name in series(label.lower())]
     cells = cells[~cells["dataset"].replace(made_here()).isin(drawn)]
-    for said, here in _settings_apart(against_cvm(cells)):
-        for kind in data.kinds("accuracy", "time", "speedup", "size"):
-            known = here[here[kind.column].notna()]
-            if len(known):
-                caption = f"{kind.title} on single data sets{said}"
-                labels = labels_of(known)
-                yield _picture(f"datasets-{kind.name}", caption, kind, {"": known}, here, labels, across=True)
+    for kind, said, here, known in _settings_apart(against_cvm(cells), data.kinds(*COMPARED)):
+        what, labels = f"on single data sets{said}", labels_of(known)
+        yield _picture("datasets", what, kind, {"": known}, here, labels, across=True)
 
 
-def _settings_apart(cells: pd.DataFrame, *within: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield cells of which each data set and method has one, with the settings in words that set them apart.
+def _settings_apart(
+    cells: pd.DataFrame, kinds: list[Measure], *within: str
+) -> Iterator[tuple[Measure, str, pd.DataFrame, pd.DataFrame]]:
+    """Yield each measure with cells of which each data set and method has one, and those that have a value of it.
 
+    The settings that set the cells apart stand before them in words.
     Settings ``within`` a picture are its own business, as are C and lambda, which belong to the data set.
     """
     names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
@@ -110,12 +110,16 @@ def _settings_apart(cells: pd.DataFrame, *within: str) -> Iterator[tuple[str, pd
         labels = setting_labels(of_kernel, names, ["dataset", "method"])
         for said, here in of_kernel.groupby(labels, sort=False):
             words = [f"{kernel} kernel"] * (cells["kernel"].nunique() > 1) + [str(said)] * bool(said)
-            yield "".join(f", {word}" for word in words), unique_cells(here, ["dataset", "method", *within])
+            alone = unique_cells(here, ["dataset", "method", *within])
+            for kind in kinds:
+                if kind.column in alone and alone[kind.column].notna().any():
+                    known = alone.dropna(subset=kind.column)
+                    yield kind, "".join(f", {word}" for word in words), alone, known
 
 
 def _picture(
     name: str,
-    caption: str,
+    what: str,
     kind: Measure,
     parts: Mapping[str, pd.DataFrame],
     cells: pd.DataFrame,
@@ -171,7 +175,8 @@ def _picture(
     legend(figure, axes)
     notes = _notes(cells, known, kind)
     footnote(figure, *notes)
-    return Drawing(name, f"{'; '.join([caption, *notes])}.", figure)
+    caption = "; ".join([f"{kind.title} {what}", *notes])
+    return Drawing(f"{name}-{kind.name}", f"{caption}.", figure)
 
 
 def _draw_means(

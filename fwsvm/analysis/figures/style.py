@@ -6,22 +6,20 @@ Colours are safe for the colour-blind; markers and dashes differ in grey print.
 import io
 import itertools
 import math
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from fwsvm.analysis.measures import MEASURES, Measure, measure
+from fwsvm.analysis.measures import MEASURES, Measure
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import in_order
-from fwsvm.errors import UsageError, shortened
+from fwsvm.errors import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_NAME = 100  # characters of a file's name
 MAX_LABEL = 40
 SOLID, LONG, DASHED, DOTTED = "-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1.2, 1))
 #: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles.
@@ -82,23 +80,15 @@ class FigureData:
 
     def kinds(self, *default: str) -> list[Measure]:
         """Return the measures of cells that were asked for, or the default ones."""
-        names = [name for name in self.measures if name in MEASURES]
-        return [measure(name) for name in (names if self.measures else default)]
+        return [MEASURES[name] for name in self.measures or default if name in MEASURES]
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """A finished picture: the name of its file, what it shows in a sentence, and the figure."""
 
     name: str
     caption: str
     figure: "Figure"
-
-    def __post_init__(self) -> None:
-        """Make the name fit for files: a data set may be a path, or synthetic; take labels' escapes off the caption."""
-        name = re.sub(r"[^\w.-]+", "-", self.name).strip("-.")[:MAX_NAME]
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "caption", self.caption.replace(r"\$", "$"))
 
     def content(self, form: str) -> bytes:
         """Return the picture as a png, svg or pdf file; the same picture gives the same bytes."""
@@ -109,14 +99,6 @@ class Drawing:
         with rc_context({"svg.hashsalt": self.name, "pdf.fonttype": 42, "svg.fonttype": "none"}):
             self.figure.savefig(stream, format=form, dpi=150, metadata={unstable: None})
         return stream.getvalue()
-
-
-def require_matplotlib() -> None:
-    """Raise UsageError, which says how to get it, where there is no matplotlib."""
-    try:
-        import matplotlib as mpl  # noqa: F401
-    except ImportError:
-        raise UsageError("drawing needs matplotlib: pip install 'fwsvm[plots]'") from None
 
 
 def panels(
