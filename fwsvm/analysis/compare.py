@@ -43,6 +43,7 @@ def compare_results(
     every["line"] = every[LINE].agg(" ".join, axis=1).str.rstrip()
     before, after = (every[every["experiment"] == side] for side in sides)
     both = before.merge(after, on=[*key, *REPEATED, "setting", "line"], suffixes=("_old", "_new"))
+    both["other_data"] = both["data_sha256_old"] != both["data_sha256_new"]
     if both.empty:
         unlike = [
             f"{name.removesuffix('_set')} is {listed(map(plain, before[name].unique()))} in the first, "
@@ -53,7 +54,7 @@ def compare_results(
         raise ResultsError(f"no run is in both results: {'; '.join(unlike) or 'no data set and method is'}")
     notices = [
         f"different data under the name {name}: times there are not compared, and accuracies may differ by it"
-        for name in both.loc[_has_other_data(both), "dataset"].unique()
+        for name in both.loc[both["other_data"], "dataset"].unique()
     ]
     for side, one, other in zip(sides, (before, after), (after, before), strict=True):
         alone = sorted({*one["line"]} - {*other["line"]})
@@ -77,10 +78,6 @@ def compare_results(
     return [_table(found, name) for name, found in changes.items()], worse, notices
 
 
-def _has_other_data(both: pd.DataFrame) -> "pd.Series[bool]":
-    return both["data_sha256_old"] != both["data_sha256_new"]
-
-
 def _changes(both: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the change of each line, of the pairs in which both runs have a value, times as logarithms.
 
@@ -91,7 +88,7 @@ def _changes(both: pd.DataFrame, name: str) -> pd.DataFrame:
         status, values = both[f"status_{side}"], both[f"{measure(name).column}_{side}"].astype(float)
         values = values.mask(~status.isin(DONE) | cut_in_part(status, both[f"subproblems_{side}"]))
         if name == "time":
-            untimed = (status == "time_limit") | (values <= 0) | _has_other_data(both)
+            untimed = (status == "time_limit") | (values <= 0) | both["other_data"]
             values = values.mask(untimed).map(math.log, na_action="ignore")
         known[side] = values
     grouped = known.dropna().groupby(LINE, sort=False)

@@ -171,9 +171,8 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
     design = evaluation.design
     found = [_friedman_table(design, name, test, source) for name, test in evaluation.overall.items()]
-    if found:
-        conventions = (f"Friedman: {statistics.FRIEDMAN}", f"Nemenyi: {statistics.NEMENYI}")
-        found[-1] = found[-1]._replace(notes=found[-1].notes + conventions)
+    conventions = (f"Friedman: {statistics.FRIEDMAN}", f"Nemenyi: {statistics.NEMENYI}")
+    found[-1] = found[-1]._replace(notes=found[-1].notes + conventions)
     rows = []
     for h, test, p, p_holm in evaluation.tested:
         one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else p

@@ -41,9 +41,9 @@ def short_names(datasets: Iterable[str]) -> dict[str, str]:
     return distinct({d: middle_cut(d) if d in paths else name for d, name in short.items()})
 
 
-def method_names(methods: Iterable[str], most: int = 36) -> dict[str, str]:
+def method_names(methods: Iterable[str]) -> dict[str, str]:
     """Return what tables and pictures call each method, no two alike."""
-    return distinct({m: middle_cut(m, most) for m in dict.fromkeys(methods)})
+    return distinct({m: middle_cut(m, 36) for m in dict.fromkeys(methods)})
 
 
 def distinct(names: dict[str, str]) -> dict[str, str]:

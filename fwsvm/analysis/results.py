@@ -72,9 +72,13 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
     folders = dict.fromkeys(folder for path in paths for folder in result_folders(path))
     frames, notices = [], []
     for folder in folders:
-        frame, torn = read_runs(folder / "runs.csv")
+        table = reading.read_runs(folder / "runs.csv")
+        if not table.header:
+            raise ResultsError(f"{folder / 'runs.csv'}: empty; run the experiment again with fwsvm grid")
+        frame = reading.typed(table.frame)
+        frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
         frames.append(frame.assign(folder=str(folder), protocol=protocols(frame, folder)))
-        if torn:
+        if table.torn:
             notices.append(
                 f"{folder / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
             )
@@ -137,16 +141,3 @@ def result_folders(path: Path) -> list[Path]:
     if not inside:
         raise no_results(path)
     return inside
-
-
-def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
-    """Return the rows of one runs.csv, typed, and whether a torn last line was left out.
-
-    The frame has every column of `COLUMNS` and no other; what an older schema lacks is empty.
-    """
-    table = reading.read_runs(path)
-    if not table.header:
-        raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
-    frame = reading.typed(table.frame)
-    frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
-    return frame, table.torn
