@@ -6,7 +6,6 @@ writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``0
 """
 
 import functools
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -39,8 +38,7 @@ def classes(labels: Labels) -> tuple[str, ...]:
         raise DataError("whole numbers of 2^53 and more cannot be told apart as labels; write smaller ones")
     if len(found) != 2:
         return found
-    is_numeric = None not in map(number, found)
-    return tuple(sorted(found, key=float if is_numeric else str, reverse=True))
+    return tuple(sorted(found, key=str if None in map(number, found) else float, reverse=True))
 
 
 def of_names(names: list[str], codes: NDArray[np.integer]) -> Labels:
@@ -85,7 +83,7 @@ def number_text(word: str) -> str:
     ['1', '2.5', '01', 'setosa']
     """
     value = number(word)
-    return word if value is None or math.isinf(value) or LEADING_ZERO.match(word) else label_text(value)
+    return word if value is None or LEADING_ZERO.match(word) else label_text(value)
 
 
 def unknown(labels: Labels, classes: tuple[str, ...]) -> tuple[str, ...]:

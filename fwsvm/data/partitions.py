@@ -83,24 +83,26 @@ def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
         The file has another size than when it was cut, cannot be read, or breaks the format: file, line and token are
         named.
     """
-    path, start, stop = Path(partition.path), partition.start, partition.stop
+    path = Path(partition.path)
     require_file(path)
     with path.open("rb") as source:
         size = os.fstat(source.fileno()).st_size
-        source.seek(start)
-        data = source.read(stop - start)
-    if size != partition.size:
-        raise DataError(
-            f"{path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or changed "
-            "since; train again"
-        )
-    try:
-        table = svmlight.parse(path, io.BytesIO(data), zero_based=partition.zero_based, unlabelled=unlabelled)
-    except FormatError as error:
-        before = 0  # lines
-        with path.open("rb") as source:
-            while source.tell() < start:
+        if size != partition.size:
+            raise DataError(
+                f"{path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or changed "
+                "since; train again"
+            )
+        source.seek(partition.start)
+        data = source.read(partition.stop - partition.start)
+        try:
+            table = svmlight.parse(
+                path, io.BytesIO(data), zero_based=partition.zero_based, unlabelled=unlabelled
+            )
+        except FormatError as error:
+            before = 0  # lines
+            source.seek(0)
+            while source.tell() < partition.start:
                 source.readline()
                 before += 1
-        raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
+            raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
     return replace(table, sha256=hashlib.sha256(data).hexdigest())

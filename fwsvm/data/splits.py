@@ -31,8 +31,7 @@ def split(pool: LabelledRows, rule: Mapping[str, Any], seed: int) -> tuple[Label
     A fraction of rows is rounded up, as 003's 98,805 of 494,021 are. `DataError` where a part would be empty.
     """
     rows = pool.rows
-    by_fraction = "train_rows" not in rule
-    train_rows = rows - math.ceil(rule["test_fraction"] * rows) if by_fraction else rule["train_rows"]
+    train_rows = rule.get("train_rows") or rows - math.ceil(rule["test_fraction"] * rows)
     if not 0 < train_rows < rows:
         raise DataError(f"cannot draw {train_rows} training rows of {rows} and keep some for testing")
     order = permutation(rows, seed)
