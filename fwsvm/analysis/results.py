@@ -4,8 +4,6 @@ A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and `
 """
 
 import fnmatch
-import functools
-import operator
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,7 +43,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
             raise UsageError(f"--where {condition}: give COLUMN=VALUE with a column of runs.csv")
         matched = _matches(frame[column], value)
         found[column] = found.get(column, False) | matched
-        left = frame[functools.reduce(operator.and_, found.values())]
+        left = frame[pd.DataFrame(found).all(axis=1)]
         if left.empty or not matched.any():
             held = listed(map(named, sorted(frame[column].unique())), most=12)
             raise UsageError(f"--where {condition}: no row is left; {column} holds {held}")
@@ -83,7 +81,9 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
                 f"{folder / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
             )
     rows = matching(pd.concat(frames, ignore_index=True), where)
-    older = _older_data(rows)
+    known = rows[rows["data_sha256"] != ""].sort_values("started_utc", kind="stable")
+    latest = known.groupby(SAME_DATA, dropna=False)["data_sha256"].transform("last")
+    older = (known["data_sha256"] != latest).reindex(rows.index, fill_value=False)
     if older.any():
         names = listed(rows.loc[older, "dataset"].unique())
         notices.append(
@@ -91,14 +91,6 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
             "--where data_sha256=... chooses another version"
         )
     return Results(rows[~older], tuple(folders), tuple(notices))
-
-
-def _older_data(frame: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which rows ran on data that were replaced under the same name; rows without data have no digest."""
-    known = frame[frame["data_sha256"] != ""].sort_values("started_utc", kind="stable")
-    latest = known.groupby(SAME_DATA, dropna=False)["data_sha256"].transform("last")
-    older = known["data_sha256"] != latest
-    return older.reindex(frame.index, fill_value=False)
 
 
 def protocols(frame: pd.DataFrame, folder: Path) -> "pd.Series[str]":

@@ -141,13 +141,17 @@ def for_each_pair(function: Callable[..., CheckResult | None]) -> Callable[..., 
 
 
 def of_growth(function: Callable[..., CheckResult | None]) -> Callable[..., Check]:
-    """Return the same for a check of growth with the rows of its last argument, data sets.
+    """Return the same for a check of growth with the rows of data sets, its last argument.
 
-    Stand-ins count in it where a published set is lacking.
+    Stand-ins replace in it, and in no others, the data sets that were not measured.
     """
 
     def check(view: "View", *args: Any, **kwargs: Any) -> CheckResult | None:
-        full = view.with_stand_ins(args[-1])
+        measured = set(view.cells.loc[view.cells["train_seconds"].notna(), "dataset"])
+        places = {made: of for made, of in published.standing_in(measured).items() if of in args[-1]}
+        others = view.cells[~view.cells["dataset"].isin(places.values())]
+        named = others.assign(dataset=others["dataset"].replace(places))
+        full = View(named, view.methods, {of: made for made, of in places.items()})
         found = function(full, *args, **kwargs)
         if found is None or not full.stand_ins:
             return found
@@ -238,17 +242,6 @@ class View:
         pairs = self.pairs("time", method, "cvm", on)
         found = {d: b / a for d, a, b in pairs if a.low > 0 and b.low > 0 and is_decided(a, b)}
         return {d: speedup for d, speedup in found.items() if speedup.exact or not exact}
-
-    def with_stand_ins(self, on: Sequence[str]) -> "View":
-        """Return the view in which stand-ins replace the data sets of ``on`` that were not measured.
-
-        It is for checks of how something grows with the number of rows, and for no others.
-        """
-        measured = set(self.cells.loc[self.cells["train_seconds"].notna(), "dataset"])
-        places = {made: of for made, of in published.standing_in(measured).items() if of in on}
-        others = self.cells[~self.cells["dataset"].isin(places.values())]
-        named = others.assign(dataset=others["dataset"].replace(places))
-        return View(named, self.methods, {of: made for made, of in places.items()})
 
     def title(self, dataset: str) -> str:
         """Return a data set's name as the papers print it, or that of its stand-in."""
