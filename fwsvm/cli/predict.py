@@ -87,18 +87,16 @@ def predict(
             raise UsageError(f"{data} is a model: the model comes first: fwsvm predict {data} {model}")
         machine = model_files.read(model)
         if scheduler is not None:
-            notices: tuple[str, ...] = ()
             found = prediction.predict_on_cluster(
                 scheduler, machine, data, wanted=wanted, zero_based=zero_based
             )
         else:
             table = prediction.read_unseen(machine, data, zero_based=zero_based, label=label)
-            notices = table.notices
             found = prediction.predict(machine, table, usable_threads(), wanted=wanted, name=data)
     if found.ignored:
         why = f"the model was trained on {counted(machine.features, 'feature')}"
         tell([f"{counted(found.ignored, 'non-zero')} ignored: {why}"])
-    tell([*found.notices, *notices])
+    tell(found.notices)
     if found.unknown:
         tell([f"the model does not know the labels {listed(found.unknown)}; their rows count as wrong"])
     if found.correct is not None:

@@ -105,7 +105,7 @@ def _predict(model: Model, table: LabelledRows, threads: int, wanted: str) -> Pr
         unknown(table.labels, model.classes) if labelled else (),
         ignored,
         far,
-        notices,
+        (*notices, *table.notices),
     )
 
 
@@ -166,10 +166,7 @@ def predict_on_cluster(
 def _predict_partition(partition: Partition, model: Model, wanted: str) -> Prediction | None:
     """Read and predict a partition, None of no rows; this runs on a worker."""
     table = read(partition, unlabelled=True)
-    if not table.rows:
-        return None
-    found = predict(model, table, wanted=wanted)
-    return replace(found, notices=(*found.notices, *table.notices))
+    return predict(model, table, wanted=wanted) if table.rows else None
 
 
 def _joined(parts: Sequence[Prediction], name: str) -> Prediction:
