@@ -54,10 +54,6 @@ class Ranges(NamedTuple):
         """Whether zero is mapped to zero, so that sparse rows stay sparse."""
         return self.lower == 0 and not self.minimum.any()
 
-    def same_as(self, other: "Ranges | None") -> bool:
-        """Whether the other scales every row alike."""
-        return other is not None and self.text() == other.text()
-
     def text(self, first: int = 1) -> str:
         """Return the lines of a range file of svm-scale, whose features count from ``first``."""
         rows = zip((self.features + first).tolist(), self.minimum, self.maximum, strict=True)

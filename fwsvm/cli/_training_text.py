@@ -78,7 +78,7 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
     if is_given(settings.kernel):
         shape = f"{m:,} x {n - 1:,} kernel values"
         if how.get("test") is not None:
-            unseen, _ = inputs.read_rows(how["test"], zero_based=True, unseen=True)
+            unseen = inputs.read_rows(how["test"], zero_based=True, unseen=True)
             refuse_other_rows(unseen.X, training_rows=n - 1)
     origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
     _print_problem(rows, resolved, data.train.ranges, origin=origin, shape=shape)

@@ -66,7 +66,7 @@ def scale(
     if not -LARGEST < low < high < LARGEST:
         raise UsageError("the ends of an interval must be finite numbers, the lower below the upper")
     refuse_outputs([data, restore], ("--save", save), ("--output", output))
-    table, _ = inputs.read_rows(data, zero_based=zero_based, label=label)
+    table = inputs.read_rows(data, zero_based=zero_based, label=label)
     X, notices = table.X, table.notices
     if restore:
         rule = libsvm_tools.read_ranges(restore)
@@ -175,7 +175,7 @@ def summary(zero_based: bool | None, label: str | None, data: str) -> None:
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
-    table, _ = inputs.read_rows(data, zero_based=zero_based, label=label)
+    table = inputs.read_rows(data, zero_based=zero_based, label=label)
     distance = mean_squared_distance(table.X)
     widths: dict[str, Any] = {}
     for rule, width in family("rbf").widths.items() if 0 < distance < math.inf else ():

@@ -29,10 +29,8 @@ def read_rows(
     unseen: bool = False,
     feature_names: tuple[str, ...] = (),
     features: int | None = None,
-) -> tuple[LabelledRows, str]:
+) -> LabelledRows:
     """Return the rows of a file, or those that training on a name uses, as they are before it scales them.
-
-    With them comes how training on the data set of that name scales rows; ``none`` for files.
 
     Parameters
     ----------
@@ -64,11 +62,11 @@ def read_rows(
             table = formats.read(path, loader)
         if features is not None:
             refuse_one_based(path, table, features)
-        return table, "none"
+        return table
     found = data.load(name_or_path, zero_based=zero_based, label=label, raw=True)
     table, which = (found.test, "test") if unseen and found.test else (found.train, "training")
     said = f"{name_or_path}: the {table.rows:,} {which} rows of the data set, not scaled"
-    return replace(table, notices=(said, *found.notices)), found.scaling
+    return replace(table, notices=(said, *found.notices))
 
 
 def parts_of(table: LabelledRows) -> Iterator[LabelledRows]:
@@ -98,7 +96,7 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
         "features": n,
         "features_in_use": len(features_in_use(table.X)),
         "nonzeros": nonzeros,
-        "density": nonzeros / (m * n) if n else 0.0,
+        "density": nonzeros / max(1, m * n),
         "rows_without_nonzeros": int((each == 0).sum()),
         "minimum": float(values.min()),
         "maximum": float(values.max()),

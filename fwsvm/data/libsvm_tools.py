@@ -67,7 +67,7 @@ def lines_of(
     """
     path = Path(name_or_path)
     if not path.exists() or loader_of(path, label=label)["format"] != "svmlight":
-        table, _ = read_rows(name_or_path, label=label)
+        table = read_rows(name_or_path, label=label)
         names = np.array([*map(labels.label_text, table.labels.tolist())])
         codes = np.unique(table.labels, return_inverse=True)[1]
         return codes, lambda rows: svmlight.text_blocks(take(table, rows).X, names[rows].tolist())

@@ -1,7 +1,7 @@
 """Prediction (`fwsvm predict`, `fwsvm.predict`), here or on a Dask cluster: classes, decision values, accuracy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -117,7 +117,7 @@ def read_unseen(
     Features are counted as in the training rows unless ``zero_based`` says otherwise; for ``label`` and errors see
     `fwsvm.data.inputs.read_rows`.
     """
-    table, scaling = read_rows(
+    table = read_rows(
         data,
         unseen=True,
         zero_based=_base(model, zero_based),
@@ -127,10 +127,7 @@ def read_unseen(
     )
     if isinstance(table.X, np.ndarray):
         refuse_other_width(table.X, model.features)
-    if scaling == "none" or model.ranges is not None:
-        return table
-    said = "the model scales nothing, so it gets the rows as they are in the file, though `fwsvm train"
-    return replace(table, notices=(*table.notices, f"{said} {data}` scales them to {scaling}"))
+    return table
 
 
 def _base(model: Model, zero_based: bool | None) -> bool | None:
@@ -202,7 +199,7 @@ def _scaled(model: Model, table: LabelledRows) -> Prepared:
     refuse_other_columns(model.feature_names, table.feature_names)
     if table.ranges is None:
         return prepared(model, table.X)
-    if not table.ranges.same_as(model.ranges):
+    if model.ranges is None or table.ranges.text() != model.ranges.text():
         raise UsageError(
             f"the rows were scaled to {table.ranges.interval} before, and not by the ranges of the model; load them "
             "with raw=True, and the model scales them as its training did"

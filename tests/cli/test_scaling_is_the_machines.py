@@ -43,7 +43,7 @@ def test_a_machine_that_scales_nothing_takes_rows_as_they_are_and_says_so_of_a_n
     done("train", "-m", "pegasos", "--max-iterations", 200, "--model", "by-file", raw)
     said = [done("predict", model, rows) for model in ("by-name", "by-file") for rows in ("wdbc", raw)]
     assert len({each.stdout for each in said}) == 1
-    assert ["scales nothing" in each.stderr for each in said] == [True, False, True, False]
+    assert ["rows of the data set, not scaled" in each.stderr for each in said] == [True, False, True, False]
     assert not Path("by-name.range").exists()
 
 

@@ -161,9 +161,9 @@ def test_a_csv_file_without_a_header(tmp_path, cache):
 def test_rows_of_a_csv_file_to_predict(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("width,length\n1,2\n")
-    assert inputs.read_rows(path, unseen=True, feature_names=("length", "width"))[0].X.tolist() == [[2, 1]]
+    assert inputs.read_rows(path, unseen=True, feature_names=("length", "width")).X.tolist() == [[2, 1]]
     path.write_text("length,width,species\n2,1,setosa\n")
-    found, *_ = inputs.read_rows(path, unseen=True, feature_names=("length", "width"), label="species")
+    found = inputs.read_rows(path, unseen=True, feature_names=("length", "width"), label="species")
     assert (found.X.tolist(), found.labels.tolist()) == ([[2, 1]], ["setosa"])
     with pytest.raises(DataError, match="has no column 'height'"):
         inputs.read_rows(path, unseen=True, feature_names=("height",))

@@ -59,7 +59,7 @@ def assert_same(one: KernelModel | LinearModel, other: KernelModel | LinearModel
             assert value.dtype == theirs.dtype, name
             np.testing.assert_array_equal(value, theirs)
         elif isinstance(value, Ranges):
-            assert value.same_as(theirs)
+            assert value.text() == theirs.text()
         else:
             assert value == theirs, name
             assert type(value) is type(theirs), name
