@@ -47,8 +47,7 @@ def run_chains(
     """Run all chains on an executor, at most ``at_once`` in parallel, and deliver every record.
 
     Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same resources
-    whatever else is left to do. ``executor.running`` holds the chains that run, ``executor.present`` by the same keys
-    the present cell of each.
+    whatever else is left to do. ``executor.running`` holds each chain that runs and its present cell.
 
     Raises
     ------
@@ -63,12 +62,12 @@ def run_chains(
             while waiting and len(executor.running) < at_once:
                 chain = waiting.pop(0)
                 key = executor.begin(chain, replace(executor.resources, parallel_cells=at_once))
-                executor.running[key], executor.present[key] = chain, chain[0]
+                executor.running[key] = chain, chain[0]
             waiting[:0] = executor.receive(deliver, watch)
     except KeyboardInterrupt as error:
         executor.interrupt(deliver)
-        for key in executor.running:
-            deliver(failure_record(executor.present[key], error))
+        for _, present in executor.running.values():
+            deliver(failure_record(present, error))
         raise
 
 
@@ -102,8 +101,7 @@ class Workers:
 
     def __init__(self, slots: int, resources: Resources) -> None:
         self.slots, self.resources = slots, resources
-        self.running: dict[Any, Chain] = {}
-        self.present: dict[Any, Cell] = {}
+        self.running: dict[Any, tuple[Chain, Cell]] = {}
         self.fatal: set[str] = set()  # runs with which a worker died
         self.processes: dict[Any, BaseProcess] = {}  # by pipe
         for _ in range(slots):  # they get ready while data is loaded here
@@ -142,12 +140,13 @@ class Workers:
                 except (EOFError, OSError):
                     again += self._left_by_dead(pipe, deliver)
                     continue
+                chain = self.running[pipe][0]
                 if isinstance(said, Record):
-                    if said.status is Status.INTERRUPTED or said.cell == self.running[pipe][-1]:
+                    if said.status is Status.INTERRUPTED or said.cell == chain[-1]:
                         del self.running[pipe]
                     deliver(said)
                 else:
-                    self.present[pipe] = said[0]
+                    self.running[pipe] = chain, said[0]
                     watch(*said)
         return again
 
@@ -156,7 +155,7 @@ class Workers:
 
         A cell that was running when two workers died is an error, and the others of its chain go on.
         """
-        chain, present, process = self.running.pop(pipe), self.present[pipe], self.processes.pop(pipe)
+        (chain, present), process = self.running.pop(pipe), self.processes.pop(pipe)
         process.join()
         self._start()
         if present.run_id not in self.fatal:
@@ -216,8 +215,7 @@ class ClusterExecutor:
 
     def __init__(self, address: str, resources: Resources) -> None:
         self.resources = replace(resources, threads=resources.threads or 1)
-        self.running: dict[Any, Chain] = {}
-        self.present: dict[Any, Cell] = {}
+        self.running: dict[Any, tuple[Chain, Cell]] = {}
         self.cluster = Cluster(address)
         self.client = self.cluster.client
         self.stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
@@ -270,7 +268,7 @@ class ClusterExecutor:
     def _deliver_done(self, deliver: Deliver) -> None:
         """Deliver the records of the chains that have ended."""
         for future in [each for each in self.running if each.done()]:
-            chain = self.running[future]
+            chain, _ = self.running[future]
             try:
                 (records,) = self.cluster.gather([future], AGAIN, PATIENCE)
             except UsageError as error:
