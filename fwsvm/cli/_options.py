@@ -230,6 +230,8 @@ def refuse_outputs(inputs: Iterable[str | Path | None], *outputs: tuple[str, Pat
     for option, output in outputs:
         if output is None:
             continue
+        if str(output) == "-":
+            raise UsageError("- is no file: leave it out, or write /dev/stdout")
         place = os.path.realpath(output)
         if place in taken:
             raise UsageError(
