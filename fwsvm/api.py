@@ -36,7 +36,6 @@ from fwsvm.validation import (
     label_values,
     make_dataset,
     make_settings,
-    refuse_masked,
 )
 
 
@@ -163,10 +162,10 @@ def _unseen(model: Model, data: Any) -> LabelledRows:
     """Return the rows to predict."""
     if isinstance(data, str | Path):
         return read_unseen(model, data)
-    if isinstance(data, Dataset | LabelledRows):
-        table = data.test or data.train if isinstance(data, Dataset) else data
-        refuse_masked("rows", table.X)
-        return table
+    if isinstance(data, Dataset):
+        return data.test or data.train
+    if isinstance(data, LabelledRows):
+        return data
     rows = as_rows(data)
     if takes_kernel_values(model):
         rows = beside_numbers(rows)

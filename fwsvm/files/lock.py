@@ -59,8 +59,7 @@ def held_back() -> Iterator[None]:
         yield
         return
     met: list[int] = []
-    ours = [number for number in SIGNALS if signal.getsignal(number) is not None]  # None: it is not of Python
-    before = {number: signal.signal(number, lambda number, _: met.append(number)) for number in ours}
+    before = {number: signal.signal(number, lambda number, _: met.append(number)) for number in SIGNALS}
     try:
         yield
     finally:
