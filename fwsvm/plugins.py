@@ -10,7 +10,7 @@ A module that cannot be imported is named in a warning, and what it had register
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from fwsvm.errors import PluginWarning, UsageError, kind_and_words, nearest, shown
@@ -25,13 +25,10 @@ def add_to_registry(registry: dict[str, Any], what: str, name: str, entry: Any) 
     registry[name] = entry
 
 
-def entry_of(
-    registry: Mapping[str, Entry], what: str, name: str, listed: Iterable[str] | None = None
-) -> Entry:
-    """Return the entry of a registry of that name; `UsageError` with the nearest name, or with all in this order."""
+def entry_of(registry: Mapping[str, Entry], what: str, name: str) -> Entry:
+    """Return the entry of a registry of that name; `UsageError` with the nearest name, or with all, sorted."""
     if not isinstance(name, str) or name not in registry:
-        known = list(registry if listed is None else listed)
-        hint = nearest(name, known, f"the {what}s are {', '.join(known)}")
+        hint = nearest(name, registry, f"the {what}s are {', '.join(sorted(registry))}")
         raise UsageError(f"there is no {what} {shown(name)}; {hint}")
     return registry[name]
 

@@ -161,7 +161,7 @@ def _design(cells: "pd.DataFrame", plan: str | None) -> "Design":
     if plan is None:
         plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), "pairs")
     if plan != "pairs":
-        return entry_of(papers.DESIGNS, "design", by_author(plan), [*papers.DESIGNS, "pairs"])
+        return entry_of(papers.DESIGNS, "published design", by_author(plan))
     if len(present) < 2:
         raise UsageError(f"choose at least two of {listed(map(shortened, present))}")
     return comparisons.all_pairs(present, measured(cells, ("time", "accuracy")))

@@ -140,7 +140,7 @@ def register(
 
 def family(name: str) -> KernelFamily:
     """Return the registered kernel of that name; `UsageError` with the nearest, or the names there are."""
-    return entry_of(KERNELS, "kernel", name, sorted(KERNELS))
+    return entry_of(KERNELS, "kernel", name)
 
 
 def family_of(kernel: Any) -> KernelFamily:

@@ -127,4 +127,4 @@ def register(
 
 def method(name: str) -> Method:
     """Return the registered method of that name; `UsageError` with the names there are."""
-    return entry_of(METHODS, "method", name, sorted(METHODS))
+    return entry_of(METHODS, "method", name)
