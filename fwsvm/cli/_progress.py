@@ -20,7 +20,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fwsvm import phases
-from fwsvm.cli._lines import is_quiet, note, outcome
+from fwsvm.cli._lines import echo, is_quiet, note, outcome
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -150,9 +150,9 @@ class RunsDisplay(Display):
         self.total, self.done, self._at = total, done, ""
         self.count("runs", done, total)
 
-    def note(self, said: str) -> None:
-        """Print a message."""
-        note(said)
+    def note(self, said: str, *, warns: bool) -> None:
+        """Print a message, with --quiet if it ``warns``."""
+        echo(said, err=True) if warns else note(said)
 
     def watch(self, cell: "Cell", inside: "RunProgress | Phase") -> None:
         """Show the phase or the progress of a run, unless one beside it is shown."""

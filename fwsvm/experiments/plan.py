@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from fwsvm.errors import counted
+from fwsvm.errors import DataError, counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
 from fwsvm.experiments.samples import DataInfo
@@ -110,13 +110,19 @@ RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
 
 
 def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Chain]:
-    """Return the chains of all parameter searches, each once: several methods may share a search."""
-    found = {
-        chain[-1].run_id: chain  # of which the values of C before it are part
-        for trial in trials
-        if trial.selection is not None and not known[trial.data].missing
-        for chain in selection_chains(trial.selection, like_all(experiment, trial, known[trial.data]))
-    }
+    """Return the chains of all parameter searches, each once: several methods may share a search.
+
+    `DataError` where there are fewer rows than folds.
+    """
+    found: dict[str, Chain] = {}
+    for trial in trials:
+        facts = known[trial.data]
+        if trial.selection is None or facts.missing:
+            continue
+        if 0 < facts.rows < (folds := trial.selection.held_out.folds or 0):
+            raise DataError(f"{trial.data.name}: {facts.rows} rows cannot make {folds} folds")
+        for chain in selection_chains(trial.selection, like_all(experiment, trial, facts)):
+            found[chain[-1].run_id] = chain  # of which the values of C before it are part
     return list(found.values())
 
 

@@ -41,7 +41,7 @@ class Runner:
     known : mapping of DataSpec to DataInfo
     store : ResultsStore, open
     executor : Executor
-    reporter : object with methods watch(cell, progress or phase), note(message) and ended(record)
+    reporter : object with methods watch(cell, progress or phase), note(message, warns) and ended(record)
     force : bool
         Also repeat finished runs.
     fail_fast : bool
@@ -108,7 +108,7 @@ class Runner:
         except KeyboardInterrupt:
             self.interrupted = True
         except _FailFast:
-            self._note("stopped at the first failure (--fail-fast)")
+            self._note("stopped at the first failure (--fail-fast)", warns=True)
 
     def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
         """Run the chains that are not finished; finished runs of other folders are copied."""
@@ -137,7 +137,7 @@ class Runner:
                 if status is not Status.MISSING:  # which is no work
                     self.reporter.ended(record)
         if status is Status.ERROR:
-            self._note(f"{cell.label}: {said}")
+            self._note(f"{cell.label}: {said}", warns=True)
             if self.fail_fast:
                 raise _FailFast
 
@@ -153,8 +153,8 @@ class Runner:
         self._note(said)
         for key in chosen.on_edge:
             edge = f"{key} = {values[key]:g} lies on the edge of the values tried"
-            self._note(f"{name}: warning: {edge}; a better one may lie beyond")
+            self._note(f"{name}: warning: {edge}; a better one may lie beyond", warns=True)
 
-    def _note(self, said: str) -> None:
+    def _note(self, said: str, *, warns: bool = False) -> None:
         self.store.log("note", said=said)
-        self.reporter.note(said)
+        self.reporter.note(said, warns=warns)

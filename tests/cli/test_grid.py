@@ -297,3 +297,18 @@ def test_a_second_experiment_in_a_folder_leaves_the_rows_of_the_first(tmp_path):
     frame = results.read([tmp_path / "out"]).frame
     ran = dict(zip(frame["experiment"], frame["protocol"], strict=True))
     assert ran == {"first": "fw-svms", "other": "default"}
+
+
+def test_more_folds_than_rows_are_refused_before_any_run(tmp_path):
+    search = "name: few\ndatasets: [{train: few.svm}]\nmethods: [swap]\nselect: {folds: 50, C: [1, 2]}\n"
+    (tmp_path / "few.svm").write_text("".join(f"{i % 2} 1:{i}\n" for i in range(20)))
+    code, _, err = here(tmp_path, search)
+    assert code == 3
+    assert "20 rows cannot make 50 folds" in err
+    assert not rows(tmp_path)
+
+
+def test_errors_are_told_with_quiet_too(tmp_path):
+    code, _, err = here(tmp_path, QUICK + "class_weight: {9: 3}\n", "--quiet")
+    assert code == 4
+    assert "class_weight names '9', which is no class" in err
