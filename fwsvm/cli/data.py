@@ -95,9 +95,8 @@ def list_() -> None:
     trust    as fetch; no digest is published, so the first download is recorded
     by hand  add its files with `fwsvm data add`: no address is known
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
-    records = [entry_record(each) for each in find_entries()]
     rows = [[name.replace("_", " ") for name in COLUMNS]]
-    rows += [[_cell(record[name]) for name in COLUMNS] for record in records]
+    rows += [[_cell(record[name]) for name in COLUMNS] for record in map(entry_record, find_entries())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:  # numbers to the right
         cells = zip(row, "<>>>><", widths, strict=True)
@@ -192,9 +191,8 @@ def path(name: str) -> None:
     """
     from fwsvm.data.fetching import obtain
 
-    got = obtain(find_entries(name)[0], offline=True)
-    for file in got.source.files:
-        click.echo(str(file.path))
+    for file in obtain(find_entries(name)[0], offline=True).source.files:
+        click.echo(file.path)
 
 
 @data.command()
@@ -209,7 +207,8 @@ def prune(*, dry_run: bool) -> None:
 
     total = places = 0
     for path, size in fetching.prune(dry_run=dry_run):
-        total, places = total + size, places + 1
+        total += size
+        places += 1
         click.echo(f"{path}: {size:,} bytes")
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {counted(places, 'place')}")
 
@@ -233,8 +232,7 @@ def lock(name: str, source: str | None, *, accept: bool) -> None:
     with Display():
         got = obtain(entry, source or entry.sources[0].name, evidence=LOCKED, accept=accept)
     for file in got.source.files:
-        known = file.known_hash or UNPINNED
-        click.echo(f"{file.file}: sha256 {file_digest(file.path)}, in the lock {known}")
+        click.echo(f"{file.file}: sha256 {file_digest(file.path)}, in the lock {file.known_hash or UNPINNED}")
     tell(got.notices or [f"{entry.name}: nothing to record"])
 
 

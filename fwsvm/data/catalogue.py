@@ -49,8 +49,9 @@ def load(
     for role, files in {"train": chosen.train, "test": () if got.lacking else chosen.test}.items():
         if files:
             tables = [_read(entry, chosen, file) for file in files]
-            read = zip(tables, files, strict=True)
-            recipe[role] = [f"{table.sha256} {file.member}".strip() for table, file in read]
+            recipe[role] = [
+                f"{table.sha256} {file.member}".strip() for table, file in zip(tables, files, strict=True)
+            ]
             parts[role] = grouped(splits.join(tables), chosen.grouping)
     whole = parts["train"]
     if entry.split:
@@ -112,8 +113,14 @@ def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: s
     """Return a data set with the test rows of a file, if one is given, and with the digest of its recipe."""
     if test is not None:
         train = data.train
-        how = {"zero_based": train.zero_based, "label": label, "columns": train.feature_names}
-        held_out = read_test(test, train.features, data.classes, **how)
+        held_out = read_test(
+            test,
+            train.features,
+            data.classes,
+            zero_based=train.zero_based,
+            label=label,
+            columns=train.feature_names,
+        )
         data, recipe["test"] = replace(data, test=held_out), [held_out.sha256]
     return replace(data, fingerprint=fingerprint_of(recipe))
 

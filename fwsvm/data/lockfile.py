@@ -326,7 +326,6 @@ def changing_overlay() -> Iterator[LockText]:
     with exclusive(path):
         text = load(path)
         yield text
-        for name in text.datasets:
-            _entry(name, text.datasets, path, text.pins)
+        assemble({path: text})
         with replacing(path) as file:
             yaml.safe_dump(to_builtins(text), file, sort_keys=False, allow_unicode=True)
