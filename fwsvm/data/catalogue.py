@@ -164,10 +164,12 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
         return data
     started = time.perf_counter()
     ranges = scaling.fit(data.train.X, data.scaling, counted)
-    train = parsed_copies.scaled(data.train, ranges, data.fingerprint, "train")
-    test = scaled_test_rows(data.test, ranges, data.fingerprint) if data.test else None
-    seconds = data.load_seconds + time.perf_counter() - started
-    return replace(data, train=train, test=test, load_seconds=seconds)
+    return replace(
+        data,
+        train=parsed_copies.scaled(data.train, ranges, data.fingerprint, "train"),
+        test=data.test and scaled_test_rows(data.test, ranges, data.fingerprint),
+        load_seconds=data.load_seconds + time.perf_counter() - started,
+    )
 
 
 def scaled_test_rows(test: LabelledRows, ranges: scaling.Ranges, fingerprint: str) -> LabelledRows:
