@@ -49,11 +49,6 @@ class Ranges(NamedTuple):
         """The interval as text, such as ``[0,1]``."""
         return f"[{self.lower:g},{self.upper:g}]"
 
-    @property
-    def keeps_zeros(self) -> bool:
-        """Whether zero is mapped to zero, so that sparse rows stay sparse."""
-        return self.lower == 0 and not self.minimum.any()
-
     def text(self, first: int = 1) -> str:
         """Return the lines of a range file of svm-scale, whose features count from ``first``."""
         rows = zip((self.features + first).tolist(), self.minimum, self.maximum, strict=True)
@@ -110,7 +105,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(X, np.ndarray):
             scaled = _mapped(X if k == n else X[:, ranges.features], ranges, slice(None))
-        elif ranges.keeps_zeros:
+        elif ranges.lower == 0 and not ranges.minimum.any():  # zero is mapped to zero
             scaled = only_columns(X, ranges.features).copy()
             scaled.data = _mapped(scaled.data, ranges, scaled.indices)
         else:

@@ -4,7 +4,7 @@ An invalid input is a `UsageError` or a `DataError`.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,8 @@ MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 
 def make_settings(given: dict[str, Any]) -> Settings:
     """Return settings from keyword arguments; refuse an unknown one, and one that has no effect."""
-    known = {field.name: field for field in fields(Settings)}
     for name in given:
-        entry_of(known, "setting", name)
+        entry_of(vars(Settings()), "setting", name)
     if isinstance(weights := given.get("class_weight"), Mapping):
         given = {**given, "class_weight": weights_by_label(weights.items())}
     settings = Settings(**given)

@@ -149,10 +149,9 @@ def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:
     keeps whether its own was. If both were, the quotient says nothing, and there is none.
     """
     place = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
-    settings = ["tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"]
     own = cells[cells["method"] == "cvm"]
     if own.duplicated(place).any():  # CVM has several settings: each belongs to the methods that have it too
-        place += settings
+        place += ["tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"]
     base = own[[*place, "train_seconds", "test_accuracy", "censored"]].drop_duplicates(place)
     base = base.rename(columns=lambda name: name if name in place else f"{name}_base")
     joined = cells[place].merge(base, on=place, how="left").set_axis(cells.index)

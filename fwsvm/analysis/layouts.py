@@ -97,9 +97,7 @@ class Layout(NamedTuple):
             settings = _varying(cells)
             # '' is like itself, as NaN is not
             sides = {
-                "ours": cells.assign(
-                    **{one: cells[one].astype(object).where(cells[one].notna(), "") for one in settings}
-                )
+                "ours": cells.assign(**cells[settings].astype(object).where(cells[settings].notna(), ""))
             }
             down, methods = [*down, *settings], [*dict.fromkeys(cells["method"])]
         return [_table(self.title, sides, down, "method", methods, self.measures, self.notes)]

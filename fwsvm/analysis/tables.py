@@ -53,9 +53,8 @@ def render(tables: Sequence[Table], form: str, *, width: int = WIDTH) -> str:
     """Return all tables in one form, on a terminal of that many columns."""
     if form == "csv":
         return _csv(tables)
-    forms = {"markdown": _markdown, "latex": _latex}
-    drawn = (_terminal(table, width) if form == "terminal" else forms[form](table) for table in tables)
-    return "\n\n".join(drawn) + "\n"
+    forms = {"terminal": lambda table: _terminal(table, width), "markdown": _markdown, "latex": _latex}
+    return "\n\n".join(map(forms[form], tables)) + "\n"
 
 
 def _terminal(table: Table, width: int) -> str:

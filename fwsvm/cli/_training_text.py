@@ -46,8 +46,7 @@ def open_problem(
     from fwsvm.experiments.cluster_training import opened
 
     settings = for_cluster(settings)
-    base, scale = how["zero_based"], how["scale"]
-    with opened(scheduler, data, how.get("test"), zero_based=base, scale=scale) as remote:
+    with opened(scheduler, data, how.get("test"), zero_based=how["zero_based"], scale=how["scale"]) as remote:
         resolved, table = resolve(remote.source, settings), remote.source.table
         origin = f"{data} (on {len(table.cluster.client.nthreads()):,} workers)"
         shape = f"{len(table.codes):,} x {table.features:,}"

@@ -64,7 +64,7 @@ def facts_of(method: "Method") -> dict[str, Any]:
         "summary": method.summary,
         "description": [" ".join(part.split()) for part in text.split("\n\n")[1:] if part.strip()],
         "tolerance": method.tolerance,
-        "stops": list(method.stops),
+        "stops": method.stops,
         "kernels": sorted(family.kernels or KERNELS),
         "default_kernel": family.default_kernel,
         "multiclass": family.multiclass,
@@ -98,15 +98,16 @@ def kernels(name: str | None) -> None:
         print_facts({known: KERNELS[known].formula for known in sorted(KERNELS)})
         return
     one = family(name)
-    facts = {
-        "name": name,
-        "formula": one.formula,
-        "parameters": list(one.parameters),
-        "own": one.own,
-        "widths": {rule: width.formula for rule, width in one.widths.items()},
-        "libsvm": one.libsvm or None,
-    }
-    print_facts(facts)
+    print_facts(
+        {
+            "name": name,
+            "formula": one.formula,
+            "parameters": one.parameters,
+            "own": one.own,
+            "widths": {rule: width.formula for rule, width in one.widths.items()},
+            "libsvm": one.libsvm,
+        }
+    )
 
 
 @click.command()
@@ -121,22 +122,23 @@ def info() -> None:
     from fwsvm.numerics.compile import PACKAGE
     from fwsvm.numerics.threads import usable_threads
 
-    facts = {
-        **environment(),
-        "installed": str(PACKAGE),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "threads": usable_threads(),
-        "free_memory_mib": available_bytes() >> 20,
-        "cache_mib": default_cache_mib(),
-        "cache": str(folders.cache_root()),
-        "folders": {
-            "data": str(folders.data_folder()),
-            "parsed": str(folders.parsed_folder()),
-            "compiled_code": str(folders.code_folder()),
-        },
-        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-    }
-    print_facts(facts)
+    print_facts(
+        {
+            **environment(),
+            "installed": str(PACKAGE),
+            "packages": {name: _version(name) for name in PACKAGES},
+            "threads": usable_threads(),
+            "free_memory_mib": available_bytes() >> 20,
+            "cache_mib": default_cache_mib(),
+            "cache": str(folders.cache_root()),
+            "folders": {
+                "data": str(folders.data_folder()),
+                "parsed": str(folders.parsed_folder()),
+                "compiled_code": str(folders.code_folder()),
+            },
+            "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        }
+    )
 
 
 def _version(package: str) -> str:

@@ -88,15 +88,16 @@ def easy(
         say("choose", f"C {C:g}, gamma {gamma:.4g}: {tried}")
         for name in best.on_edge:
             note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
-    left = max(0.1, time_limit - (time.monotonic() - begun)) if time_limit else None
     given = {
         "--scale": scaling,
-        "--time-limit": left and f"{left:.3g}",
+        "--time-limit": time_limit and f"{max(0.1, time_limit - (time.monotonic() - begun)):.3g}",
         "--label": label,
         "--test": test,
         "--model": model,
     }
-    words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
+    for name, value in given.items():
+        if value is not None:
+            words += [name, str(value)]
     words.append(train)
     try:
         with training.make_context("train", [*words], click.get_current_context()) as context:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,16 +89,16 @@ def train(
             known["message"] = RAN_OUT if isinstance(error, MemoryError) else str(error)
             click.echo(json.dumps(json_values(record.row(**known, status="error"))))
         raise
-    writers: list[Callable[[], None]] = []
-    if model is not None:
-        writers.append(partial(text.write_model, model, result, row))
-    if trace is not None:
-        writers.append(partial(write_trace, trace, result.trace))
+    writers = {
+        partial(text.write_model, result=result, row=row): model,
+        partial(write_trace, points=result.trace): trace,
+    }
     has_failed = probability and getattr(result.model, "sigmoids", None) is None
     with held_back():  # what was trained is not lost
-        for write in writers:
+        for write, path in writers.items():
             try:
-                write()
+                if path is not None:
+                    write(path)
             except FwsvmError as error:
                 tell([error])
                 has_failed = True

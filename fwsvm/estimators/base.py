@@ -138,11 +138,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _settings(self, X: Any) -> dict[str, Any]:  # noqa: ARG002 - subclasses use it
         """Return the settings that the parameters become, for rows X (m, n)."""
-        unlimited = {name for name in ("max_iter", "time_limit") if getattr(self, name) == NO_LIMIT}
         given = {
             row["setting"]: value
             for name, row in parameters.rows_of(self.family).items()
-            if row["setting"] and (value := getattr(self, name)) is not None and name not in unlimited
+            if row["setting"]
+            and (value := getattr(self, name)) is not None
+            and (name not in {"max_iter", "time_limit"} or value != NO_LIMIT)
         }
         return given | {
             "threads": effective_n_jobs(self.n_jobs),
