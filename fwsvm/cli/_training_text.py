@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
 
-ORDER = "{count} ({names}), {family.multiclass}"
-SCALED = "{ranges.interval} by the ranges of the training rows"
 MAX_NAMED_CLASSES = 100  # in their order; the model has all
 
 
@@ -122,8 +120,12 @@ def _print_problem(rows: "TrainingRows", resolved: "Resolved", ranges: "Ranges |
     lines = {
         "data": "{origin}",
         "rows": "{shape}, {tests:,} test rows" if rows.test_count else "{shape}",
-        "classes": "{classes[0]} is +1, {classes[1]} is -1" if len(classes) == 2 else ORDER,
-        "scaling": SCALED if ranges else "none (values as they are)",
+        "classes": "{classes[0]} is +1, {classes[1]} is -1"
+        if len(classes) == 2
+        else "{count} ({names}), {family.multiclass}",
+        "scaling": "{ranges.interval} by the ranges of the training rows"
+        if ranges
+        else "none (values as they are)",
         "method": "{method.name} ({method.paper})",
         "problem": "{family.problem}",
         "kernel": "{kernel_name}: {formula}" + ("" if known["gamma"] is None else width),

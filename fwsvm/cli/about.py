@@ -160,13 +160,17 @@ def warmup(chosen: tuple[str, ...]) -> None:
     Without this command, solvers, kernels and the file reader are compiled when first used. The code is kept for every
     later process, until fwsvm itself changes.
     """
+    from fwsvm.data.formats import svmlight
     from fwsvm.files.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
     names = ["auto" if name == "nested" else name for name in chosen or METHODS]  # nested runs auto's code
     runs = [(each.name, more) for each in map(method, dict.fromkeys(names)) for more in _variants(each)]
     started = time.perf_counter()
-    _read()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rows.svm")
+        file.write_text("1 1:0.5 2:1\n-1 1:1\n" * STEPS)
+        svmlight.read(file)
     for number, (name, more) in enumerate(runs, 1):
         _train(name, **more)
         said = " ".join([name, *(f"{key}={value}" for key, value in more.items())])
@@ -210,13 +214,3 @@ def _train(method: str, times: int = 1, **given: Any) -> None:
         if result.status is Status.INTERRUPTED:  # what training takes for its end, ends the command
             raise KeyboardInterrupt
         result.model.predict(rows)
-
-
-def _read() -> None:
-    """Read a small file in LIBSVM's format."""
-    from fwsvm.data.formats import svmlight
-
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "rows.svm")
-        file.write_text("1 1:0.5 2:1\n-1 1:1\n" * STEPS)
-        svmlight.read(file)
