@@ -243,8 +243,9 @@ def _accuracy(row: Mapping[str, str]) -> float | None:
     """Return the validation accuracy of a finished run with finite numbers, else None."""
     if not Status(row["status"]).done:
         return None
-    accuracy = float(row.get("test_accuracy") or "nan")
-    return accuracy if 0.0 <= accuracy <= 1.0 and NOT_FINITE_FLAG not in row["flags"] else None
+    accuracy, objective = (float(row.get(name) or "nan") for name in ("test_accuracy", "objective"))
+    is_finite = not math.isinf(objective) and NOT_FINITE_FLAG not in row["flags"]
+    return accuracy if is_finite and 0.0 <= accuracy <= 1.0 else None
 
 
 class Finals(NamedTuple):

@@ -179,7 +179,7 @@ def solve(
                 status = Status.TIME_LIMIT
             elif done.iterations >= most:
                 status = Status.MAX_ITERATIONS
-            steps = max(1, min(CHUNK_GROWTH * steps, int(CHUNK_SECONDS * taken / max(spent, 1e-9))))
+            steps = next_chunk(steps, taken, spent)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if traced:
@@ -196,6 +196,11 @@ def solve(
     return BinaryResult(
         np.array([number]), rows, status, counters, at.support_vectors, check.seconds, end, method, trace
     ), after
+
+
+def next_chunk(size: int, done: int, seconds: float) -> int:
+    """Return how much to do until the next look at the clock, after so much of a chunk was done in so many seconds."""
+    return max(1, min(CHUNK_GROWTH * size, int(CHUNK_SECONDS * done / max(seconds, 1e-9))))
 
 
 def _record(trace: list[TracePoint], clock: Clock, solver: Solver, looked: float) -> float:

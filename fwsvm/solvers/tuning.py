@@ -25,9 +25,6 @@ WATCH_EVERY = 0.2
 
 # ---------------------------------------------------------------- pairs of classes in compiled code
 
-#: Kernel values of the matrices of the pairs that a thread solves between two looks at the clock. Evidence: none; it
-#: computes a part of them, in a tenth of a second.
-PAIRS_SHARE = 1 << 26
 #: Times that a gap from scratch may miss the goal before a pair is left to a run of its own. Evidence: none.
 PAIR_CHECKS = 8
 

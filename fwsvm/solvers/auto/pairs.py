@@ -17,12 +17,11 @@ from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, solve_pairs
 from fwsvm.solvers.certify import Certified, proven
 from fwsvm.solvers.frank_wolfe.state import stopping_line
-from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch
+from fwsvm.solvers.loop import BinaryResult, Clock, Progress, Watch, next_chunk
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems
-from fwsvm.solvers.tuning import PAIRS_SHARE
 from fwsvm.status import Status
 
 
@@ -57,13 +56,14 @@ def solve_small_pairs(
         solve_pairs(some, share[me::threads].copy(), columns[me], solutions)
 
     order = np.argsort(-problems.sizes, kind="stable")  # the largest first
-    shares = min(pairs, int((problems.sizes**2).sum()) // (PAIRS_SHARE * threads) + 1)
-    begun, interrupted = order[:0], False
+    begun, size, interrupted = order[:0], threads, False
     try:
-        for share in np.array_split(order, shares):
+        while len(begun) < pairs:
+            share, before = order[len(begun) :][:size], clock.seconds
             with clock.running():
                 together(partial(work, share), threads)
             begun = order[: len(begun) + len(share)]
+            size = max(threads, next_chunk(size, len(share), clock.seconds - before))
             if watch is not None:
                 known = clock.seconds, int(solutions.steps.sum()), np.nan, np.nan
                 watch(Progress(len(begun), pairs, *known, resolved.tolerance, 0))
