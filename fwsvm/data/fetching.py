@@ -82,8 +82,9 @@ def obtain(
         search.network = False  # what it gave is in the cache
         for source in sources if without_test else ():
             if all(search.find(source, file) for file in source.train):
-                lacking = f"the test rows of {entry.name} are not available{tried}"
-                return Obtained(source, (*search.notices,), lacking)
+                return Obtained(
+                    source, (*search.notices,), f"the test rows of {entry.name} are not available{tried}"
+                )
     except OSError as error:
         raise DataError(
             f"{data_folder()} cannot be written: {error.strerror or error}; free some space, or set FWSVM_CACHE to a "
@@ -147,11 +148,11 @@ class Search:
                 self._record(source, file, part, place)
 
         pooch.get_logger().setLevel("ERROR")
-        folder, name = file.path.parent, f".{file.file}"
         try:
-            Path(pooch.retrieve(place, file.known_hash, name, folder, downloader=downloader)).replace(
-                file.path
+            part = pooch.retrieve(
+                place, file.known_hash, f".{file.file}", file.path.parent, downloader=downloader
             )
+            Path(part).replace(file.path)
         except DataError as failure:
             said = f"{place}: {failure}"
             if file.evidence in {"C", "D", FIRST_USE} and not isinstance(failure, UnobtainableError):
@@ -232,7 +233,6 @@ def _receive(url: str, path: Path, expected: RawFile) -> None:
     from urllib3.exceptions import HTTPError
 
     deadline, done, limit = time.monotonic() + SECONDS, 0, expected.bytes or LARGEST
-    identity = {"Accept-Encoding": "identity"}
     if url.startswith("http://") and url in expected.urls and not (expected.known_hash or LOCAL.match(url)):
         raise UnobtainableError("plain http is only for files whose digest is pinned")
     phases.enter(Phase.FETCH)
@@ -240,7 +240,9 @@ def _receive(url: str, path: Path, expected: RawFile) -> None:
     try:
         with (
             path.open("wb") as file,
-            requests.get(url, headers=identity, stream=True, timeout=SILENCE) as response,
+            requests.get(
+                url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE
+            ) as response,
         ):
             if response.status_code != 200:
                 raise UnobtainableError(f"HTTP status {response.status_code} {response.reason}")
@@ -365,8 +367,10 @@ def prune(*, dry_run: bool) -> Iterator[tuple[Path, int]]:
     """
     kept = files_of(lockfile.read().entries.values())
     folders = {lock.parent for lock in data_folder().glob("*/*/*.lock")}
-    found = sorted(path for folder in folders for path in folder.iterdir() if path.suffix != ".lock")
-    for path in [*(path for path in found if path not in kept), *parsed_copies.stale()]:
+    found = sorted(
+        path for folder in folders for path in folder.iterdir() if path.suffix != ".lock" and path not in kept
+    )
+    for path in [*found, *parsed_copies.stale()]:
         size = sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())
         if not dry_run:
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -45,9 +45,12 @@ def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
 
 def join(tables: Sequence[LabelledRows]) -> LabelledRows:
     """Stack tables of equal width, in order."""
-    labels = np.concatenate([table.labels for table in tables])
-    notices = tuple(notice for table in tables for notice in table.notices)
-    return replace(tables[0], X=stacked([table.X for table in tables]), labels=labels, notices=notices)
+    return replace(
+        tables[0],
+        X=stacked([table.X for table in tables]),
+        labels=np.concatenate([table.labels for table in tables]),
+        notices=tuple(notice for table in tables for notice in table.notices),
+    )
 
 
 def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int = 0) -> LabelledRows:
