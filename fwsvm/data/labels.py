@@ -44,7 +44,7 @@ def classes(labels: Labels) -> tuple[str, ...]:
 def of_names(names: list[str], codes: NDArray[np.integer]) -> Labels:
     """Return the labels ``names[codes]``, shape (m,): numbers where all names are, else text."""
     if all(number(name) is not None and not LEADING_ZERO.match(name) for name in names):
-        return np.array([float(name) for name in names])[codes]
+        return np.array([*map(float, names)])[codes]
     return np.array(names)[codes]
 
 

@@ -57,9 +57,9 @@ class RawStream:
         return (2 * sums.reshape(size) - 8 * 0xFFFF) / np.sqrt(8 * (2.0**32 - 1.0) / 3.0)
 
 
-def signs(rng: Any, rows: int, noise: float) -> NDArray[np.float64]:
-    """Return -1 for a fraction ``noise`` of the rows, whose labels are flipped, and 1 for the others."""
-    return np.where(rng.random(rows) < noise, -1.0, 1.0)
+def noisy_labels(rng: Any, is_first: NDArray[np.bool_], noise: float) -> NDArray[np.float64]:
+    """Return 1 for the rows of the first class and -1 for the others; a fraction ``noise`` of them is flipped."""
+    return np.where(is_first != (rng.random(len(is_first)) < noise), 1.0, -1.0)
 
 
 def checkerboard(rng: Any, _common: Any, rows: int, features: int, noise: float) -> Drawn:
@@ -70,7 +70,7 @@ def checkerboard(rng: Any, _common: Any, rows: int, features: int, noise: float)
     X = rng.uniform(-1.0, 1.0, (rows, features))
     squares = np.floor((X[:, :2] + 1.0) * 2.0).astype(int)
     X[:, 2:] *= 0.1
-    return X, np.where(squares.sum(axis=1) % 2 == 0, 1.0, -1.0) * signs(rng, rows, noise)
+    return X, noisy_labels(rng, squares.sum(axis=1) % 2 == 0, noise)
 
 
 def clusters(rng: Any, common: Any, rows: int, features: int, noise: float) -> Drawn:
@@ -83,7 +83,7 @@ def clusters(rng: Any, common: Any, rows: int, features: int, noise: float) -> D
     centre = rng.integers(0, 8, rows)
     X = rng.normal(size=(rows, features))
     X += centres[centre]
-    return X, np.where(centre < 4, 1.0, -1.0) * signs(rng, rows, noise)
+    return X, noisy_labels(rng, centre < 4, noise)
 
 
 def documents(lengths: Any, words: Any, weights: Any, of_count: Callable[[Any], Any]) -> Any:
@@ -112,7 +112,7 @@ def sparse_text(rng: Any, common: Any, rows: int, features: int, noise: float) -
     ranks = np.arange(1, features + 1)
     cumulative = np.cumsum(1.0 / ranks) / (1.0 / ranks).sum()
     shift = common.integers(0, features, TOPICS)
-    topic_labels = np.where(common.permutation(TOPICS) % 2 == 0, 1.0, -1.0)
+    is_first = common.permutation(TOPICS) % 2 == 0
     topic = rng.integers(0, TOPICS, rows)
     mean = np.log(WORDS) - LENGTH_DEVIATION**2 / 2
     lengths = np.maximum(1, rng.lognormal(mean, LENGTH_DEVIATION, rows).astype(np.int64))
@@ -121,7 +121,7 @@ def sparse_text(rng: Any, common: Any, rows: int, features: int, noise: float) -
     of_topic = (rank + np.repeat(shift[topic], lengths)) % features
     words = np.where(rng.random(len(rank)) >= 0.6, of_topic, rank)
     X = documents(lengths, words, np.log1p(ranks), lambda count: 1.0 + np.log(count))
-    return X, topic_labels[topic] * signs(rng, rows, noise)
+    return X, noisy_labels(rng, is_first[topic], noise)
 
 
 def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: float) -> Drawn:
@@ -138,7 +138,7 @@ def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: flo
     topic, second = rng.integers(0, TOPICS, rows), rng.integers(0, TOPICS, rows)
     lengths = rng.integers(FEWEST_WORDS, MOST_WORDS + 1, rows)
     origin = np.arange(rows) - ((rng.random(rows) < 0.5) & (np.arange(rows) % 2 == 1))
-    labels = np.where(topic[origin] % 2 == 0, 1.0, -1.0) * signs(rng, rows, noise)
+    labels = noisy_labels(rng, topic[origin] % 2 == 0, noise)
     drawn = rng.integers(0, int(cumulative[-1]), int(lengths.sum()))
     rank, tenth = np.searchsorted(cumulative, drawn, side="right"), rng.integers(0, 10, len(drawn))
     source = np.where(tenth < 8, np.repeat(topic, lengths), np.repeat(second, lengths))

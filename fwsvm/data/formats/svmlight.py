@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from fwsvm._mapped import RowMatrix, slices
+from fwsvm._mapped import RowMatrix, blocks
 from fwsvm.data.dataset import LabelledRows, canonical_csr
 from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, parse_rows
 from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, open_text
@@ -303,7 +303,7 @@ def text_blocks(
         if name.split() != [name] or name == "nan" or any(mark in name for mark in ":,#"):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
     text_of = functools.lru_cache(BLOCK_ENTRIES)(value_text)  # many files have few different numbers
-    for some in slices(X.shape[0], X.size if isinstance(X, np.ndarray) else X.nnz, BLOCK_ENTRIES):
+    for some in blocks(X, BLOCK_ENTRIES):
         part = scipy.sparse.csr_array(X[some])
         if not np.isfinite(part.data).all():
             raise DataError(
