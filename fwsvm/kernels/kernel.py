@@ -96,10 +96,6 @@ class KernelFamily:
         kinds = types_of(self.make)
         return self.own | values(f"the {self.name} kernel", given, {name: kinds[name] for name in self.own})
 
-    def range_of(self, name: str) -> Range:
-        """Return what a parameter may be."""
-        return self.ranges.get(name, Range(0.0) if name == "gamma" else Range())
-
     def width(self, rule: str) -> tuple[str, Width]:
         """Return the width rule of that name, or the kernel's default rule where it has none of that name."""
         name = rule if rule in self.widths else next(iter(self.widths))
@@ -109,7 +105,7 @@ class KernelFamily:
         """Return the kernel with these parameters; `UsageError` where nothing may be trained with it."""
         kinds = types_of(self.make)
         for name, value in parameters.items():
-            bounds = self.range_of(name)
+            bounds = self.ranges.get(name, Range(0.0) if name == "gamma" else Range())
             if not bounds.least <= value <= bounds.most:
                 whole = "a whole number of" if kinds[name] is int else "a number of"
                 raise UsageError(f"{name} must be {whole} {bounds.words}, not {shown(value)}")

@@ -44,8 +44,12 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
     if isinstance(X, Rows):
         return in_precision(X, dtype)
-    if isinstance(X, np.ndarray) or not scipy.sparse.issparse(X):
-        return _stored(np.asarray(X, np.float64), dtype)
+    if not scipy.sparse.issparse(X):  # what is not zero is stored
+        table = np.asarray(X, np.float64)
+        mask, starts = table != 0.0, np.zeros(len(table) + 1, np.int64)
+        np.cumsum(np.count_nonzero(mask, axis=1), out=starts[1:])
+        columns = np.broadcast_to(np.arange(table.shape[1], dtype=np.int32), table.shape)[mask]
+        return Rows(table[mask].astype(dtype, copy=False), columns, starts, table.shape[1])
     compressed: Any = canonical(X)
     return Rows(
         _writable(compressed.data, dtype),
@@ -62,7 +66,7 @@ def _writable(array: np.ndarray, dtype: type) -> np.ndarray:
 
 def canonical(X: Any) -> RowMatrix:
     """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
-    if isinstance(X, np.ndarray) or not scipy.sparse.issparse(X):
+    if not scipy.sparse.issparse(X):
         return np.asarray(X)
     rows = (
         X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
@@ -71,14 +75,6 @@ def canonical(X: Any) -> RowMatrix:
         rows = rows.copy()  # it may share its numbers with X
         rows.sum_duplicates()  # and sort
     return rows
-
-
-def _stored(X: np.ndarray, dtype: type) -> Rows:
-    """Return the rows of a dense array: what is not zero is stored."""
-    mask, starts = X != 0.0, np.zeros(len(X) + 1, np.int64)
-    np.cumsum(np.count_nonzero(mask, axis=1), out=starts[1:])
-    columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)[mask]
-    return Rows(X[mask].astype(dtype, copy=False), columns, starts, X.shape[1])
 
 
 def as_they_lie(X: RowMatrix | Rows) -> Rows:

@@ -34,10 +34,8 @@ class RowSource:
     X : ndarray, csr_array or Rows, shape (m, n)
     """
 
-    #: Whether rows are not in memory, so that few are to be taken.
-    is_far = False
-
     def __init__(self, X: RowMatrix | Rows) -> None:
+        #: Whether rows are not in memory, so that few are to be taken.
         self.is_far = is_mapped(X)
         self.X: Any = X if self.is_far else as_rows(X)  # None for rows on other computers
 
@@ -74,8 +72,10 @@ class RowSource:
 
         Kernel values are computed in ``dtype``; of the rows those of ``which`` and a block are in memory.
         """
-        sources = in_precision(self.X if isinstance(self.X, Rows) else self.take(which), dtype)
-        places = which if isinstance(self.X, Rows) else np.arange(len(which))
+        taken, places = self.X, which
+        if not isinstance(taken, Rows):
+            taken, places = self.take(which), np.arange(len(which))
+        sources = in_precision(taken, dtype)
         h = np.empty((self.shape[0], weights.shape[1]))
         for some, rows in self.blocks(dtype):
             h[some] = weighted_sums(kernel, sources, places, weights, rows, threads)

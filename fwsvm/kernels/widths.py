@@ -11,8 +11,6 @@ from fwsvm._mapped import RowMatrix, blocks, occurring
 BLOCK = 1 << 24  # numbers of a block, of which a temporary takes 128 MiB
 LOST = 1e-3  # of the mean square; a difference from the square of the mean that is less is lost in rounding
 
-Spread = Callable[[RowMatrix], float]
-
 
 @dataclass(frozen=True)
 class Width:
@@ -25,7 +23,7 @@ class Width:
     factor : float
     """
 
-    spread: Spread
+    spread: Callable[[RowMatrix], float]
     formula: str
     factor: float = 1.0
 

@@ -145,5 +145,5 @@ def estimate(
     few, others = (as_rows(X[which], dtype) for which in (rows, sample))
     values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
     hinge = np.maximum(0.0, 1.0 - w[sample] * values)
-    error = float(hinge.std(ddof=1)) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)
+    error = hinge.std(ddof=1) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)
     return 0.5 * lam * square + float(hinge.mean()), float(error)

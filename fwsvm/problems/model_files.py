@@ -114,7 +114,7 @@ def _kernel_lines(model: KernelModel) -> Iterator[str]:
 def _linear_lines(model: LinearModel) -> Iterator[str]:
     """Yield the lines of a linear model; the fact ``loss`` names the solver, which prediction does not use."""
     codes, constant = label_codes(model.classes), model.bias_feature
-    solver = SOLVERS.get(str(model.facts.get("loss")), SOLVERS["hinge"])
+    solver = SOLVERS.get(model.facts.get("loss", ""), SOLVERS["hinge"])
     yield _line("solver_type", solver) + _line("nr_class", len(codes)) + _line("label", *codes)
     yield _line("nr_feature", model.features) + _line("bias", constant or -1) + _line("w")
     for weights in [*model.weights.T, *([model.biases] if constant else [])]:
@@ -211,9 +211,10 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
         np.array(header["nr_sv"], np.int64),
         -np.array(header["rho"], float),
     )
-    if (len(counts), len(biases)) != (K, K * (K - 1) // 2):
-        raise ValueError(f"{K} labels need {K} values of nr_sv and {K * (K - 1) // 2} of rho")
     width = K - 1
+    pairs = K * width // 2
+    if (len(counts), len(biases)) != (K, pairs):
+        raise ValueError(f"{K} labels need {K} values of nr_sv and {pairs} of rho")
     numbers, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
     for line in islice(lines, counts.sum()):
         words = line.replace(":", " ").split()

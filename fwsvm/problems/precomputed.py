@@ -25,9 +25,9 @@ UNEQUAL = 1e-8
 FACTOR_ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
-def is_given(kernel_name: Any) -> bool:
+def is_given(kernel_name: object) -> bool:
     """Whether the values of the kernel of that name are given with the rows."""
-    return bool(kernel_name == NAME)
+    return kernel_name == NAME
 
 
 def refuse_scaling(kernel_name: str | None, scale: str | None) -> None:
