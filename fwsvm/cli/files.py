@@ -62,24 +62,26 @@ def scale(
 
     if restore and (save, lower, upper) != (None, None, None):
         raise UsageError("-r takes interval and ranges from its file: leave out -l, -u and -s")
-    low, high = -1.0 if lower is None else lower, 1.0 if upper is None else upper
+    low = -1.0 if lower is None else lower
+    high = 1.0 if upper is None else upper
     if not -LARGEST < low < high < LARGEST:
         raise UsageError("the ends of an interval must be finite numbers, the lower below the upper")
     refuse_outputs([data, restore], ("--save", save), ("--output", output))
     table = inputs.read_rows(data, zero_based=zero_based, label=label)
-    X, notices = table.X, table.notices
+    X = table.X
+    notices = table.notices
     if restore:
         rule = libsvm_tools.read_ranges(restore)
         new = np.setdiff1d(inputs.features_in_use(X), rule.features) + 1
         if len(new):
-            said = f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}"
-            notices = (*notices, said)
+            notices += (f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}",)
     else:
         rule = scaling.fit(X, "[-1,1]")._replace(lower=low, upper=high)
     if save:
         with replacing(save) as stream:
             stream.write(rule.text())
-    written, before = 0, int(np.count_nonzero(X.data if isinstance(X, csr_array) else X))
+    written = 0
+    before = int(np.count_nonzero(X.data if isinstance(X, csr_array) else X))
     with replacing(output) if output else contextlib.nullcontext(sys.stdout) as stream:
         for text in libsvm_tools.scaled_text(X, table.labels, rule):
             stream.write(text)
@@ -181,11 +183,12 @@ def summary(zero_based: bool | None, label: str | None, data: str) -> None:
     for rule, width in family("rbf").widths.items() if 0 < distance < math.inf else ():
         gamma = width.gamma(table.X)
         widths[rule] = {"formula": width.formula, "gamma": gamma, "sigma2": sigma2_of(gamma)}
-    facts = {
-        "file": data,
-        **inputs.counts_of(table),
-        "mean_squared_distance": distance if math.isfinite(distance) else None,
-        "widths": widths,
-        "notices": table.notices,
-    }
-    print_facts(facts)
+    print_facts(
+        {
+            "file": data,
+            **inputs.counts_of(table),
+            "mean_squared_distance": distance if math.isfinite(distance) else None,
+            "widths": widths,
+            "notices": table.notices,
+        }
+    )

@@ -36,8 +36,8 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
     n = max(X.shape[1], 1 + ranges.features.max(initial=0))
     for some in slices(X.shape[0], X.shape[0] * len(ranges.features), BLOCK_VALUES):
         part, _ = fitted(csr_array(in_memory(X, some)), n)
-        done = csr_array(scaling.apply(part, ranges))
-        yield from svmlight.text_blocks(done, names[some], lambda value: f"{value:.6g}")
+        part = csr_array(scaling.apply(part, ranges))
+        yield from svmlight.text_blocks(part, names[some], lambda value: f"{value:.6g}")
 
 
 def read_ranges(path: Path) -> scaling.Ranges:

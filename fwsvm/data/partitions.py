@@ -65,7 +65,8 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
             start = source.tell()  # after a byte order mark
             seen = seen or svmlight.looks_zero_based(next(svmlight.pieces_of(source, [])).parse())
             size = source.seek(0, os.SEEK_END)
-            step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), {start, size}
+            step = min(max(LEAST, -(-size // PARTITIONS)), MOST)
+            ends = {start, size}
             for at in range(step, size, step):
                 source.seek(at - 1)
                 source.readline()

@@ -91,14 +91,15 @@ def read(path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str
 
     sha256 = sha256 or file_digest(path)
     if loader["format"] == "npy":  # a copy would be the same file
-        both = f"{sha256} {file_digest(npy.labels_path(path))}"
-        return replace(parsed(None), sha256=hashlib.sha256(both.encode()).hexdigest())
+        sha256 += f" {file_digest(npy.labels_path(path))}"
+        return replace(parsed(None), sha256=hashlib.sha256(sha256.encode()).hexdigest())
     try:
         table = parsed_copies.load_or_make(sha256, options, parsed)
     except WriteError as error:
         table = parsed(None)
-        said = f"no parsed copy was kept in {parsed_folder()}: {error}"
-        table = replace(table, notices=(*table.notices, said))
+        table = replace(
+            table, notices=(*table.notices, f"no parsed copy was kept in {parsed_folder()}: {error}")
+        )
     return replace(table, sha256=sha256)
 
 

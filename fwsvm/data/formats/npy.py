@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from fwsvm import _mapped
-from fwsvm._mapped import all_finite
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
 
@@ -52,7 +51,7 @@ def read(path: Path, *, unlabelled: bool = False) -> LabelledRows:
             f"{path}: so large an array must be of float32 or float64 in C order, since it is not copied; "
             "write it with numpy.save(file, numpy.ascontiguousarray(X, numpy.float32))"
         )
-    if not all_finite(X):
+    if not _mapped.all_finite(X):
         raise DataError(f"{path}: a value is not a finite number")
     return LabelledRows(X, labels)
 
@@ -64,5 +63,6 @@ def _array(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError) as error:
-        said = " ".join(str(error).split())
-        raise DataError(f"{path} is no complete .npy file of numbers or text: {said}") from None
+        raise DataError(
+            f"{path} is no complete .npy file of numbers or text: {' '.join(str(error).split())}"
+        ) from None

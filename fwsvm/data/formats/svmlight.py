@@ -57,7 +57,8 @@ class Piece:
     """
 
     def __init__(self, size: int) -> None:
-        entries, rows = size // 3, size // 2  # at most: 1: and a blank, 1 and a newline
+        entries = size // 3  # at most: 1: and a blank
+        rows = size // 2  # at most: 1 and a newline
         self.text = self.room = np.empty(size, np.uint8)
         self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((4, rows), np.int64)
 
@@ -179,7 +180,9 @@ def parse(
         ):
             piece.indices -= least
             width = max(width, found.largest + 1 - least)
-            empty, queries, lines = empty + found.empty, queries + found.queries, lines + found.lines
+            empty += found.empty
+            queries += found.queries
+            lines += found.lines
             numbers = [names.setdefault(name, len(names)) for name in piece.names]
             codes.append(np.array([*numbers, -1])[piece.codes])
             (add or rows.add)(piece)
@@ -194,15 +197,19 @@ def parse(
         raise FormatError(path, faults)
     which = np.concatenate(codes)
     labels = of_names([name.decode() for name in names], which) if labelled else np.full(len(which), np.nan)
-    blank = "empty lines were skipped; a row without a label needs at least one index:value"
     notices = {
         FOUND_ZERO_BASED: is_seen and zero_based,
         f"qid: was ignored in {queries} rows": queries,
-        f"{empty} {blank}": empty and not labelled,
+        f"{empty} empty lines were skipped; a row without a label needs at least one index:value": empty
+        and not labelled,
     }
     X = scipy.sparse.csr_array((len(which), width)) if add else rows.finish(width)
-    said = tuple(sentence for sentence, is_true in notices.items() if is_true)
-    return LabelledRows(X, labels, zero_based=bool(zero_based), notices=said)
+    return LabelledRows(
+        X,
+        labels,
+        zero_based=bool(zero_based),
+        notices=tuple(said for said, is_true in notices.items() if is_true),
+    )
 
 
 def read(path: str | Path, *, member: str = "", threads: int | None = None, **options: Any) -> LabelledRows:
@@ -234,7 +241,15 @@ def _faults(
         if labelled is None:
             labelled = b":" not in words[0]
         if why := next(_row_faults(words, least, labelled=labelled), ""):
-            yield place, why + _hint(line, place)
+            if b":" not in line:
+                is_header = place == 1 and re.search(rb"[A-Za-z]", line)
+                why += (
+                    "; if it is a header, leave it out"
+                    if is_header
+                    else "; fwsvm reads rows as 'label index:value ...', and tables with commas, semicolons or tabs "
+                    "from NAME.csv"
+                )
+            yield place, why
 
 
 def _row_faults(words: list[bytes], least: int, *, labelled: bool) -> Iterator[str]:
@@ -246,7 +261,8 @@ def _row_faults(words: list[bytes], least: int, *, labelled: bool) -> Iterator[s
     last = b"-1"
     for word in words[labelled:]:
         index, colon, value = word.partition(b":")
-        shown, found = _shown(word), number(value.decode("latin-1"))
+        shown = _shown(word)
+        found = number(value.decode("latin-1"))
         if colon and index == b"qid" and last == b"-1":
             continue
         if not colon:
@@ -278,15 +294,6 @@ def _label_fault(token: bytes) -> str:
     return ""
 
 
-def _hint(line: bytes, place: int) -> str:
-    """Return what to do about a wrong line, as the end of a sentence."""
-    if b":" in line:
-        return ""
-    if place == 1 and re.search(rb"[A-Za-z]", line):
-        return "; if it is a header, leave it out"
-    return "; fwsvm reads rows as 'label index:value ...', and tables with commas, semicolons or tabs from NAME.csv"
-
-
 def _shown(token: bytes) -> str:
     """Return a token for a sentence."""
     return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
@@ -310,7 +317,9 @@ def text_blocks(
                 f"a value in rows {some.start + 1} to {some.stop} is not finite and cannot be written"
             )
         part.eliminate_zeros()
-        words = map(text_of, part.data.tolist())
-        entries = [f"{j}:{word} " for j, word in zip((part.indices + 1).tolist(), words, strict=True)]
+        entries = [
+            f"{j}:{text_of(value)} "
+            for j, value in zip((part.indices + 1).tolist(), part.data.tolist(), strict=True)
+        ]
         rows = zip(names[some], part.indptr.tolist(), part.indptr[1:].tolist(), strict=False)
         yield "".join(f"{name} {''.join(entries[first:last])}\n" for name, first, last in rows)

@@ -24,7 +24,6 @@ from fwsvm.errors import DataError, UsageError, listed, shortened
 ColumnKey = int | str
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
 
-PROTOCOLS = ("icmp", "tcp", "udp")
 SERVICES = tuple(
     """IRC X11 Z39_50 aol auth bgp courier csnet_ns ctf daytime discard domain domain_u echo eco_i ecr_i efs
     exec finger ftp ftp_data gopher harvest hostnames http http_2784 http_443 http_8001 icmp imap4
@@ -35,7 +34,7 @@ SERVICES = tuple(
 FLAGS = ("OTH", "REJ", "RSTO", "RSTOS0", "RSTR", "S0", "S1", "S2", "S3", "SF", "SH")
 #: Columns of KDD Cup 1999 with symbols; 6, 11, 20, 21 are land, logged_in, is_host_login and is_guest_login.
 KDD99_SYMBOLS: dict[ColumnKey, tuple[str, ...]] = {
-    1: PROTOCOLS,
+    1: ("icmp", "tcp", "udp"),
     2: SERVICES,
     3: FLAGS,
     **dict.fromkeys((6, 11, 20, 21), ("0", "1")),
@@ -61,16 +60,18 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
     pairs = zip_longest(first, second[: len(first)], fillvalue="0")  # where there is no second line, too
     header = any(not _is_number(one) and _is_number(two) for one, two in pairs)
     names = [name.strip() for name in first] if header else []
-    known = f"it has {listed(names, most=40) if names else f'{len(first)} columns and no header'}"
-    keys: dict[str | None, ColumnKey] = {str(at + 1): at for at in range(len(first))}
+    keys: dict[str, ColumnKey] = {str(at + 1): at for at in range(len(first))}
     keys |= {name: name for name in names}
     usual = next((name for name in names if name.lower() in LABEL_NAMES), None)
     found = usual if label is None else keys.get(label)
     if found is None and not unlabelled:
         said = (
             "which column has the labels? Say --label NAME or its number from 1 (label= of fwsvm.data.load)"
+            if label is None
+            else f"there is no column {label!r}"
         )
-        raise UsageError(f"{path}: {said if label is None else f'there is no column {label!r}'}; {known}")
+        has = listed(names, most=40) if names else f"{len(first)} columns and no header"
+        raise UsageError(f"{path}: {said}; it has {has}")
     return {"delimiter": delimiter, "header": header, "label": found}
 
 
@@ -80,7 +81,7 @@ def _is_number(word: str) -> bool:
 
 
 def read(
-    path: str | Path,
+    path: Path,
     *,
     delimiter: str = ",",
     header: bool = False,
@@ -96,7 +97,7 @@ def read(
 
     Parameters
     ----------
-    path : str or Path
+    path : Path
         Plain or compressed text.
     delimiter : str
         One character, or ``whitespace``: any run of spaces and tabs.
@@ -133,7 +134,7 @@ def read(
     import pandas as pd  # late: it takes as long to import as all else
 
     sep = r"\s+" if delimiter == "whitespace" else delimiter
-    table = partial(_frame, path := Path(path), member, sep=sep, comment=comment or None, skiprows=skip)
+    table = partial(_frame, path, member, sep=sep, comment=comment or None, skiprows=skip)
     first = table(header=None, nrows=1, dtype=str, encoding_errors="replace")
     names = [str(name).strip() for name in first.iloc[0]]
     columns_at = range(len(names))
@@ -160,9 +161,8 @@ def read(
         is_right = False
     if not is_right:
         text = table(**top, dtype=str, encoding_errors="replace", skip_blank_lines=False)  # a row a line
-        titles = [f"column {at + 1}{f' ({shortened(names[at], 40)})' * header}" for at in columns_at]
         faults = {  # the first one of a line
-            line: titles[at] + why
+            line: f"column {at + 1}{f' ({shortened(names[at], 40)})' * header}{why}"
             for line, words in enumerate(text.fillna("").to_numpy().tolist(), 1 + skip + header)
             for at in sorted({*used, *labels_at} if any(words) else (), reverse=True)
             if (why := _fault(words[at].strip(), numeric=at in numeric, symbols=symbols.get(at)))
@@ -172,15 +172,17 @@ def read(
         raise DataError(f"{path} has no rows{': its only line is a header' if header else ''}")
     X: Any = numbers
     if symbols:
-        parts = [
-            scipy.sparse.csr_array(
-                (np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at]))
-            )
-            if at in symbols
-            else scipy.sparse.csr_array(frame[[at]].to_numpy())
-            for at in used
-        ]
-        X = scipy.sparse.hstack(parts, format="csr")
+        X = scipy.sparse.hstack(
+            [
+                scipy.sparse.csr_array(
+                    (np.ones(m), frame[at].cat.codes, np.arange(m + 1)), shape=(m, len(symbols[at]))
+                )
+                if at in symbols
+                else scipy.sparse.csr_array(frame[[at]].to_numpy())
+                for at in used
+            ],
+            format="csr",
+        )
     labels = np.full(m, np.nan)
     for at in labels_at:
         codes, values = pd.factorize(frame[at].str.strip())  # text: 01 is not 1
@@ -231,8 +233,8 @@ def read_kdd99(path: Path, *, member: str = "") -> LabelledRows:
     and aol, harvest, http_2784, http_8001, icmp of the full and the test file); 11 flags; two for each of four other
     columns. The papers give the number 127 and no list; this one is the only count of symbols that makes it up.
     """
-    order = sorted(range(41), key=KDD99_SYMBOLS.__contains__)
-    table = read(path, label=41, categorical=KDD99_SYMBOLS, columns=order, member=member)
+    columns = sorted(range(41), key=KDD99_SYMBOLS.__contains__)
+    table = read(path, label=41, categorical=KDD99_SYMBOLS, columns=columns, member=member)
     return LabelledRows(table.X, np.char.rstrip(table.labels, "."))
 
 

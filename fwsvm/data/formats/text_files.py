@@ -133,6 +133,6 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     except EOFError:
         raise DataError(f"{named} is a truncated file; fetch it again") from None
     except (OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        if isinstance(error, OSError) and error.strerror:
-            raise DataError(f"{named} cannot be read: {error.strerror}") from None
+        if said := getattr(error, "strerror", None):
+            raise DataError(f"{named} cannot be read: {said}") from None
         raise DataError(f"{named} is damaged ({error}); fetch it again") from None
