@@ -16,7 +16,6 @@ from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from fwsvm.experiments.experiment import DataSpec, Experiment, Resources
-    from fwsvm.experiments.plan import RowsById
     from fwsvm.experiments.runner import Executor
     from fwsvm.experiments.samples import DataInfo
 
@@ -102,6 +101,7 @@ def grid(
     from fwsvm.experiments.experiment import Resources
     from fwsvm.experiments.plan import describe, planned_runs
     from fwsvm.experiments.runner import Runner
+    from fwsvm.experiments.samples import info_of_rows
     from fwsvm.experiments.store import add_lent, open_results, read_rows
 
     if list_shipped:
@@ -118,7 +118,12 @@ def grid(
     if dry_run:
         rows = {} if force else read_rows(folder / "runs.csv", [])
         add_lent(rows, lenders, [])
-        _list(experiment, rows)
+        # as far as the rows of earlier runs tell; no data is loaded
+        seen = {data: info_of_rows(data, rows.values()) for data in experiment.datasets}
+        planned = planned_runs(experiment, seen, rows)
+        echo(describe(planned), err=True)
+        for run in planned:
+            echo(f"{run.cell.label}  {'open: parameters to be chosen' if run.state == 'open' else run.state}")
         return
     executor = _executor(
         workers or experiment.workers, scheduler, Resources(threads, cache_mib, offline=offline)
@@ -197,17 +202,3 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
             for notice in found.notices:
                 note(f"  {notice}", 4)
     return known
-
-
-def _list(experiment: "Experiment", rows: "RowsById") -> None:
-    """Print every run with its state, as far as the rows of earlier runs tell; no data is loaded."""
-    from fwsvm.experiments.plan import describe, planned_runs
-    from fwsvm.experiments.samples import info_of_rows
-
-    planned = planned_runs(
-        experiment, {data: info_of_rows(data, rows.values()) for data in experiment.datasets}, rows
-    )
-    echo(describe(planned), err=True)
-    for run in planned:
-        state = "open: parameters to be chosen" if run.state == "open" else run.state
-        echo(f"{run.cell.label}  {state}")

@@ -54,8 +54,7 @@ def load(path: Path, profile: str | None = None) -> Experiment:
     if profile is None and DEFAULT_PROFILE in names:
         profile = DEFAULT_PROFILE
     if profile not in {None, *names}:
-        there = f"it has {', '.join(names) or 'none'}"
-        raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
+        raise UsageError(f"{path}: there is no profile {profile!r}; it has {', '.join(names) or 'none'}")
     keys = file.at(profile)
     for key in ("name", "datasets", "methods"):
         if key not in keys:
@@ -88,16 +87,18 @@ class _Trials:
             keys = override(self.keys, entry)
             data = self._data(entry, keys)
             if any(trial.data.name == data.name for trial in trials):
-                said = f"{data.name} is listed twice; make two experiments of them"
-                raise self.file.error(said, "datasets", value)
+                raise self.file.error(
+                    f"{data.name} is listed twice; make two experiments of them", "datasets", value
+                )
             asked = listed_values(entry.get("methods") or names)
             for name in asked:
                 self._one_of("methods", name, names, f"methods of {data.name}")
             trials += [self._trial(data, keys, each) for each in self.methods if each["name"] in asked]
         tried = {key for trial in trials if trial.selection for key in trial.selection.names}
         for key in {"sigma2", "gamma"} & {*self.keys.get("select", {})} - tried:
-            said = f"no kernel of these methods has {key}; leave it out of select"
-            raise self.file.error(said, key, self.keys["select"][key])
+            raise self.file.error(
+                f"no kernel of these methods has {key}; leave it out of select", key, self.keys["select"][key]
+            )
         return trials
 
     def _data(self, entry: Keys, keys: Keys) -> DataSpec:
@@ -119,15 +120,19 @@ class _Trials:
             for key in next(group for group in EXCLUSIVE if chosen in group):
                 if key in SWEPT and getattr(finals[0], SWEPT[key]) is not None:
                     what = "" if key == chosen else f"{chosen} "
-                    said = f"{key} is given here and {what}chosen by select; leave one of them out"
-                    raise self.file.error(said, key, keys[key])
+                    raise self.file.error(
+                        f"{key} is given here and {what}chosen by select; leave one of them out",
+                        key,
+                        keys[key],
+                    )
         return Trial(data, finals, keys.get("repetitions", 1), selection)
 
     def _selection(self, select: Keys, inherited: Keys, method: Keys) -> Selection:
         """Return how C and the width are selected: with the method that ``select`` names, and this method's kernel."""
         if ("holdout" in select) == ("folds" in select):
-            said = "select needs either holdout (a fraction) or folds (a number)"
-            raise self.file.error(said, "select", select)
+            raise self.file.error(
+                "select needs either holdout (a fraction) or folds (a number)", "select", select
+            )
         if select.keys().isdisjoint(CHOSEN):
             raise self.file.error("select needs values to choose from: C, sigma2 or gamma", "select", select)
         entry = entry_of(select.get("method", self.methods[0]))
@@ -139,8 +144,9 @@ class _Trials:
         points = self._sweep(keys)
         for key, field in SWEPT.items():
             if key not in select and len({getattr(point, field) for point in points}) > 1:
-                said = f"select needs one {key}; give a single one, or have select choose it"
-                raise self.file.error(said, key, keys[key])
+                raise self.file.error(
+                    f"select needs one {key}; give a single one, or have select choose it", key, keys[key]
+                )
         first = points[0]
         exact = FAMILIES[METHODS[first.method].family].multiclass == "one-vs-one" and goes_on(first)
         if first.tolerance is None and exact and stop_of(first)[0] == "relative":
@@ -185,8 +191,9 @@ class _Trials:
         factor = STEPS.get(step) or float(step)
         powers = math.floor(math.log(last * (1.0 + 1e-9) / first, factor))
         if not 0 <= powers < MAX_VALUES:
-            said = f"{key} from {first:g} to {last:g} has no value, or more than {MAX_VALUES:,}"
-            raise self.file.error(said, key, values)
+            raise self.file.error(
+                f"{key} from {first:g} to {last:g} has no value, or more than {MAX_VALUES:,}", key, values
+            )
         return tuple(first * factor**power for power in range(powers + 1))
 
     def _one_of(self, key: str, name: Any, names: Any, what: str) -> None:

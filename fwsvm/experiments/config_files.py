@@ -255,7 +255,8 @@ def config_file(word: Path) -> Path:
     """
     if os.path.exists(word) or word.parent != Path():  # noqa: PTH110  (Path.exists raises for a name that is too long)
         return word
-    name, files = word.name.removesuffix(SUFFIX), shipped_files()
+    name = word.name.removesuffix(SUFFIX)
+    files = shipped_files()
     if name not in files:
         hint = nearest(name, files, "`fwsvm grid --list` shows all")
         raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")

@@ -70,10 +70,17 @@ class Cell:
         It is the hash of the data set's name and fingerprint, profile, settings with defaults filled in, seed, fold,
         repetition, and a chain's earlier values of C. Threads, memory and the version of the code are not part of it.
         """
-        settings, kernel = self.settings, kernel_of(self.settings)
+        settings = self.settings
+        kernel = kernel_of(settings)
         stop, tolerance = stop_of(settings)
-        what: dict[str, Any] = {**settings_columns(settings), "kernel": kernel.name, "seed": settings.seed}
-        what |= {"stop": stop, "tolerance": float(tolerance), "search": search_of(settings)}
+        what: dict[str, Any] = {
+            **settings_columns(settings),
+            "kernel": kernel.name,
+            "seed": settings.seed,
+            "stop": stop,
+            "tolerance": float(tolerance),
+            "search": search_of(settings),
+        }
         what |= {name: getattr(settings, name) for name in ("degree", "coef0") if name in kernel.parameters}
         if "gamma" in kernel.parameters:
             width = settings.gamma, settings.sigma2
@@ -82,10 +89,17 @@ class Cell:
         if not settings.final_gap:
             what["final_gap"] = False
         rule = self.held_out.description if self.held_out is not None else ""
-        of_data = self.dataset, self.fingerprint, self.profile
-        led_there = [self.predecessors] if self.predecessors else []
-        key = json.dumps([*of_data, what, rule, self.part, self.repetition, *led_there])
-        return hashlib.sha256(key.encode()).hexdigest()[:16]
+        key: list[Any] = [
+            self.dataset,
+            self.fingerprint,
+            self.profile,
+            what,
+            rule,
+            self.part,
+            self.repetition,
+        ]
+        key += [self.predecessors] if self.predecessors else []
+        return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
 
     @property
     def label(self) -> str:
@@ -99,13 +113,18 @@ class Cell:
     @property
     def identity_columns(self) -> dict[str, Any]:
         """The columns that identify the cell."""
-        own = {name: getattr(self, name) or None for name in ("run_id", "experiment", "profile", "role")}
-        own |= {"repetition": self.repetition, "seed": self.settings.seed, "fold": self.part}
-        return own | settings_columns(self.settings)
+        return {
+            **{name: getattr(self, name) or None for name in ("run_id", "experiment", "profile", "role")},
+            "repetition": self.repetition,
+            "seed": self.settings.seed,
+            "fold": self.part,
+            **settings_columns(self.settings),
+        }
 
 
 Chain = list[Cell]
 Known = Mapping[DataSpec, DataInfo]
+Point = tuple[float, ...]  # values of the parameters that a search chooses
 RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
 
 
@@ -133,11 +152,11 @@ def selection_chains(selection: Selection, like: Cell) -> list[Chain]:
     in C alone are a chain in ascending C; others are chains of one. Chains depend on the selection alone, not on the
     number of workers or on what else there is.
     """
-    rule, like = selection.held_out, replace(like, role=SELECT, held_out=selection.held_out)
+    like = replace(like, role=SELECT, held_out=selection.held_out)
     points = [replace(point, seed=like.settings.seed) for point in selection.candidates]
     points.sort(key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    groups = [(part, some) for part in range(rule.folds or 1) for some in alike]
+    groups = [(part, some) for part in range(selection.held_out.folds or 1) for some in alike]
     # of an odd number of groups the last is split, so that two or four workers balance
     if len(groups) >= MIN_TO_SPLIT and len(groups) % 2 and len(groups[-1][1]) >= MIN_TO_SPLIT:
         part, last = groups.pop()
@@ -145,20 +164,28 @@ def selection_chains(selection: Selection, like: Cell) -> list[Chain]:
     is_path = goes_on(points[0])
     chains = [
         [
-            replace(like, settings=each, part=part, predecessors=penalties[:place] if is_path else None)
+            replace(
+                like,
+                settings=each,
+                part=part,
+                predecessors=tuple(before.C or 0.0 for before in some[:place]) if is_path else None,
+            )
             for place, each in enumerate(some)
         ]
         for part, some in groups
-        for penalties in [tuple(each.C or 0.0 for each in some)]
     ]
     return chains if is_path else [[cell] for chain in chains for cell in chain]
 
 
 def final_cells(trial: Trial, like: Cell, chosen: Mapping[str, float] | None = None) -> list[Cell]:
     """Return the reported runs of a trial, with the selected parameters; each starts cold."""
-    selected, seed = dict[str, Any](chosen or {}), like.settings.seed
+    selected = dict[str, Any](chosen or {})
     return [
-        replace(like, settings=replace(point, seed=seed + repetition, **selected), repetition=repetition)
+        replace(
+            like,
+            settings=replace(point, seed=like.settings.seed + repetition, **selected),
+            repetition=repetition,
+        )
         for repetition in range(trial.repetitions)
         for point in trial.finals
     ]
@@ -166,8 +193,15 @@ def final_cells(trial: Trial, like: Cell, chosen: Mapping[str, float] | None = N
 
 def like_all(experiment: Experiment, trial: Trial, facts: DataInfo) -> Cell:
     """Return a cell with what all cells of a trial have alike."""
-    settings, of_experiment = Settings(seed=experiment.seed), (experiment.name, experiment.profile)
-    return Cell(*of_experiment, FINAL, trial.data, facts.fingerprint, settings, facts.name)
+    return Cell(
+        experiment.name,
+        experiment.profile,
+        FINAL,
+        trial.data,
+        facts.fingerprint,
+        Settings(seed=experiment.seed),
+        facts.name,
+    )
 
 
 def goes_on(settings: Settings) -> bool:
@@ -211,9 +245,9 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
 
     ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
     """
-    names, judged = selection.names, Counter[tuple[float, ...]]()
-    right: Counter[tuple[float, ...]] = Counter()
-    failed: dict[tuple[float, ...], str] = {}
+    names = selection.names
+    judged, right = Counter[Point](), Counter[Point]()
+    failed: dict[Point, str] = {}
     for cell in cells:
         point = tuple(getattr(cell.settings, name) for name in names)
         row = rows.get(cell.run_id, {"status": "missing", "message": "not run"})
@@ -227,7 +261,7 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
     if not tried:
         return Choice({}, math.nan, why_not=f"no candidate could be judged: {next(iter(failed.values()))}")
 
-    def rank(point: tuple[float, ...]) -> tuple[float, ...]:
+    def rank(point: Point) -> Point:
         values = dict(zip(names, point, strict=True))
         return -right[point], values.get("C", 0.0), values.get("gamma", -values.get("sigma2", 0.0))
 
@@ -324,5 +358,8 @@ def describe(planned: Sequence[PlannedRun]) -> str:
     """Return the numbers of runs by state."""
     roles = Counter(run.cell.role for run in planned)
     left, missing = sum(run.is_left for run in planned), sum(run.state == "missing" for run in planned)
-    said = f"{counted(len(planned), 'run')}: {roles[SELECT]} to choose parameters, {roles[FINAL]} to report"
-    return f"{said}; {len(planned) - left - missing} done" + (f", {missing} without data" if missing else "")
+    said = (
+        f"{counted(len(planned), 'run')}: {roles[SELECT]} to choose parameters, {roles[FINAL]} to report; "
+        f"{len(planned) - left - missing} done"
+    )
+    return said + (f", {missing} without data" if missing else "")

@@ -101,9 +101,12 @@ def row(result: Result | None = None, **more: Any) -> Row:
         return values | more
     values |= known_columns(result.settings) | {name: getattr(result, name) for name in OF_RESULT}
     values |= {"status": str(result.status)} | more
-    ended = gap_flags(result.status, result.objective, result.gap, result.relative_gap, result.gap_kind)
-    flags = [*(values["flags"] or "").split(), *ended]
-    flags += [*result.flags, *([TRAINED_ON_SAMPLE] if result.sample is not None else [])]
+    flags = [
+        *(values["flags"] or "").split(),
+        *gap_flags(result.status, result.objective, result.gap, result.relative_gap, result.gap_kind),
+        *result.flags,
+        *([TRAINED_ON_SAMPLE] if result.sample is not None else []),
+    ]
     return values | {"flags": " ".join(flags) or None}
 
 
@@ -131,14 +134,15 @@ def settings_columns(settings: Settings) -> Row:
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     has_protocol = "sampled" in family.searches or "meb" in chosen.stops
-    most = family.iteration_cap if settings.max_iterations is None else settings.max_iterations
     changed = changed_parameters(settings)
     return {
         "method": chosen.name,
         "protocol": settings.protocol if has_protocol else None,
         "parameters": json.dumps(changed) if changed else "",
         "time_limit": settings.time_limit,
-        "max_iterations": most,
+        "max_iterations": family.iteration_cap
+        if settings.max_iterations is None
+        else settings.max_iterations,
     }
 
 
@@ -176,5 +180,4 @@ def kernel_of(settings: Settings) -> KernelFamily:
 def with_facts(result: Result, of_run: Row) -> KernelModel | LinearModel:
     """Return a result's model with those columns of its row that a model file keeps."""
     values = json_values(of_run)
-    facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
-    return replace(result.model, facts=facts)
+    return replace(result.model, facts={**result.model.facts, **{name: values[name] for name in FACTS}})

@@ -107,8 +107,10 @@ def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: in
 def refuse_lost_class(name: str, counts: np.ndarray, classes: tuple[str, ...]) -> None:
     """Raise `DataError` where a part leaves no row of a class to train on; ``counts`` (K,) are those left."""
     if (lost := lacking(counts, classes)) is not None:
-        said = f"class {shortened(lost, QUOTED)} has too few rows to be in every training part"
-        raise DataError(f"{name or 'the rows'}: {said}; add rows of it or leave it out")
+        raise DataError(
+            f"{name or 'the rows'}: class {shortened(lost, QUOTED)} has too few rows to be in every training part; "
+            "add rows of it or leave it out"
+        )
 
 
 def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
