@@ -84,7 +84,7 @@ def choose_width_and_penalty(
     DataError
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
-    rule, deadline = ValidationRule(folds=folds), math.inf if seconds is None else time.monotonic() + seconds
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     refuse_few_rows(data.name, encode(data.train.labels, data.classes), data.classes, folds)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
@@ -92,7 +92,8 @@ def choose_width_and_penalty(
     widths = tuple(middle * factor for factor in WIDTHS)
     base = replace(settings, tolerance=SEARCH_TOLERANCE)
     candidates = [replace(base, gamma=gamma, C=C) for gamma in widths for C in PENALTIES]
-    selection, spec = Selection(rule, candidates, ("gamma", "C")), DataSpec(data.name, seed=settings.seed)
+    selection = Selection(ValidationRule(folds=folds), candidates, ("gamma", "C"))
+    spec = DataSpec(data.name, seed=settings.seed)
     like = Cell("easy", "", SELECT, spec, data.fingerprint, settings, data.name)
     chains = selection_chains(selection, like)
     chains.sort(key=lambda chain: widths.index(chain[0].settings.gamma or 0.0))

@@ -117,7 +117,7 @@ def noted(result: Result, said: str, *flags: str) -> Result:
 
 def unmeasured(result: Result, what: str, error: FwsvmError | MemoryError, *flags: str) -> Result:
     """Return a result whose message says why something is not known."""
-    why = RAN_OUT if isinstance(error, MemoryError) else str(error)
+    why = RAN_OUT if isinstance(error, MemoryError) else error
     return noted(result, f"{what} could not be computed: {why}.", *flags)
 
 

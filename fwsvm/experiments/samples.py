@@ -39,8 +39,11 @@ def info_of_rows(wanted: DataSpec, rows: Iterable[Mapping[str, str]]) -> DataInf
     for row in rows:
         if row["dataset"] == found.name and row["rows"]:
             # of a search the rows are those that were not held out
-            m = int(row["rows"]) if row["role"] == "final" else found.rows
-            found = replace(found, fingerprint=row["data_sha256"], rows=m)
+            found = replace(
+                found,
+                fingerprint=row["data_sha256"],
+                rows=int(row["rows"]) if row["role"] == "final" else found.rows,
+            )
     return found
 
 
