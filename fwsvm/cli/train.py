@@ -89,13 +89,13 @@ def train(
             known["message"] = RAN_OUT if isinstance(error, MemoryError) else str(error)
             click.echo(json.dumps(json_values(record.row(**known, status="error"))))
         raise
-    writers = {
-        partial(text.write_model, result=result, row=row): model,
-        partial(write_trace, points=result.trace): trace,
-    }
+    writers = (
+        (model, partial(text.write_model, result=result, row=row)),
+        (trace, partial(write_trace, points=result.trace)),
+    )
     has_failed = probability and getattr(result.model, "sigmoids", None) is None
     with held_back():  # what was trained is not lost
-        for write, path in writers.items():
+        for path, write in writers:
             try:
                 if path is not None:
                     write(path)

@@ -182,5 +182,6 @@ def value_errors() -> Iterator[None]:
 
 def describe_end(result: Result) -> str:
     """Return how a run ended that did not converge, and what may help."""
-    gap = "" if "relative gap" in result.message else f" The relative gap is {result.relative_gap:.2g}."
+    has_gap = "relative gap" in result.message or not np.isfinite(result.relative_gap)
+    gap = "" if has_gap else f" The relative gap is {result.relative_gap:.2g}."
     return f"{result.message}{gap} A larger max_iter, time_limit or tol, or scaled features, may help."

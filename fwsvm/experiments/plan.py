@@ -11,10 +11,10 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from fwsvm.errors import DataError, counted
+from fwsvm.errors import counted
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.record import kernel_of, requested, settings_columns
-from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.samples import DataInfo, refuse_folds
 from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
@@ -138,10 +138,10 @@ def search_chains(experiment: Experiment, trials: Iterable[Trial], known: Known)
         facts = known[trial.data]
         if trial.selection is None or facts.missing:
             continue
-        if 0 < facts.rows < (folds := trial.selection.held_out.folds or 0):
-            raise DataError(f"{trial.data.name}: {facts.rows} rows cannot make {folds} folds")
+        if facts.rows:  # known once the data is loaded
+            refuse_folds(trial.data.name, facts.rows, trial.selection.held_out.folds or 0)
         for chain in selection_chains(trial.selection, like_all(experiment, trial, facts)):
-            found[chain[-1].run_id] = chain  # of which the values of C before it are part
+            found[chain[-1].run_id] = chain  # whose id includes the values of C before it
     return list(found.values())
 
 

@@ -125,9 +125,14 @@ def divided(data: Dataset, held_out: np.ndarray) -> Dataset:
     return scaled(replace(data, train=train, test=test))
 
 
+def refuse_folds(name: str, rows: int, folds: int) -> None:
+    """Raise `DataError` for fewer rows than folds."""
+    if rows < folds:
+        raise DataError(f"{name}: {rows} rows cannot make {folds} folds")
+
+
 def refuse_few_rows(name: str, codes: np.ndarray, classes: tuple[str, ...], folds: int) -> None:
     """Raise `DataError` for fewer rows than folds, or a class with too few to be in every training part."""
-    if len(codes) < folds:
-        raise DataError(f"{name}: {len(codes)} rows cannot make {folds} folds")
+    refuse_folds(name, len(codes), folds)
     # a class with two rows has one in every training part
     refuse_lost_class(name, np.bincount(codes, minlength=len(classes)) - 1, classes)

@@ -128,7 +128,7 @@ class KernelModel(Machine):
 
 
 def _pairs_of(c: int, K: int) -> np.ndarray:
-    """Return the numbers of the pairs of a class with each other class, of these in their order."""
+    """Return the numbers of the pairs that a class is in, in the order of the other classes."""
     return np.flatnonzero((np.stack(np.triu_indices(K, 1)) == c).any(axis=0))
 
 

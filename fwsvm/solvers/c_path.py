@@ -93,11 +93,11 @@ class CPath:
         problems, resolved = self.problems, self.resolved[number]
         refuse_penalties(resolved.C, self.rows.weights)
         if self.together is None:
-            at_once = resolved.family.solve_at_once
+            self.together, at_once = [], resolved.family.solve_at_once
             found: list[Solved] = at_once(problems, self.resolved, watch) if at_once else []
-            self.together = [] if found and found[0].interrupted else found
-            if found and not self.together:
+            if found and found[0].interrupted:
                 raise KeyboardInterrupt
+            self.together = found
         begun = self.together[number] if self.together else Solved()
         # a limit of iterations is for a run with all it takes to be certified
         deferred = replace(resolved, deferred=not resolved.max_iterations)

@@ -104,7 +104,7 @@ class Checked(NamedTuple):
     X : ndarray or csr_array, shape (m, n)
     codes : ndarray of int, shape (m,), places in ``labels``
     weights : ndarray, shape (m,), all positive
-    labels : tuple of str, of all classes, two of which have rows at least
+    labels : tuple of str, of all classes; at least two have rows
     kept : ndarray of int, shape (m,), or None
         The numbers of these rows among those given; None where they are all.
     """

@@ -192,7 +192,7 @@ def solve_all(
 
 
 def _with_share(resolved: Resolved, clock: Clock, left: int) -> Resolved:
-    """Return the settings of the first of the problems left, whose time limit is an equal part of what is left of it.
+    """Return the settings of the next problem, whose time limit is an equal share of the time that is left.
 
     Methods that end by themselves may take all.
     """

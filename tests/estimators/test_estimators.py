@@ -200,6 +200,13 @@ def test_what_does_not_converge_says_so(estimator):
         assert clone(estimator).fit(X, Y3).result_.certified
 
 
+def test_a_fit_that_leaves_pairs_of_classes_unsolved_tells_no_gap():
+    X, y = make_classification(200, 5, n_informative=5, n_redundant=0, n_classes=8, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="were not reached") as told:
+        FrankWolfeSVC(C=1e4, time_limit=1e-9, n_jobs=1).fit(X, y)
+    assert "nan" not in str(told[0].message)
+
+
 def test_unscaled_rows_are_said_before_training_and_end_after_a_thousand_visits_to_each():
     rows, labels = load_breast_cancer(return_X_y=True)
     said = 'the widest feature spans .*, so training may take very many steps; scale="\\[0,1\\]" brings all'

@@ -100,10 +100,10 @@ def draw_datasets(data: FigureData) -> Iterator[Drawing]:
 def _settings_apart(
     cells: pd.DataFrame, kinds: list[Measure], *within: str
 ) -> Iterator[tuple[Measure, str, pd.DataFrame, pd.DataFrame]]:
-    """Yield each measure with cells of which each data set and method has one, and those that have a value of it.
+    """Yield each measure, cells with one for each data set and method, and those of them that have a value.
 
-    The settings that set the cells apart stand before them in words.
-    Settings ``within`` a picture are its own business, as are C and lambda, which belong to the data set.
+    The settings that set the cells apart come second, in words. Settings ``within`` a picture are its own business, as
+    are C and lambda, which belong to the data set.
     """
     names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
     for kernel, of_kernel in cells.groupby("kernel", sort=False):

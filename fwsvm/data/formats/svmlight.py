@@ -142,7 +142,7 @@ def parse(
     unlabelled : bool
         Rows may be without labels, all of them or none; the labels are then NaN.
     add : callable, optional
-        Takes the rows of each piece. The table that is returned then has no rows but their shape.
+        Takes the rows of each piece. The returned table then has their shape alone.
     all_faults : bool
         Read on after a line that breaks the format, so that the error has all of them.
     threads : int

@@ -38,7 +38,7 @@ class PairRows(NamedTuple):
     pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
     row : ndarray of int, shape (places,), the number of the row at each place
     ridges, diagonals : ndarray of float64, shape (S, places), 1 / C_i and K~_ii for each of S penalties
-        Where there is no row, 1 and 0.
+        Places without a row have 1 and 0.
     itself : ndarray of float64, shape (places,), k(x, x)
     tiles : DenseTiles of float64, the rows, if these are dense
     values : ndarray of float64, shape (places, places), or (places, places of the widest class)
@@ -67,7 +67,7 @@ class PairRows(NamedTuple):
 class Pair(NamedTuple):
     """A pair of classes i < j and where it stands: arrays (n,) of float64 unless said otherwise.
 
-    The rows of class i come first. Where there is no row an entry has no weight, and q = `FAR`.
+    The rows of class i come first. A place without a row has no weight, and q = `FAR`.
 
     Attributes
     ----------

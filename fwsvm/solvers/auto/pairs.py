@@ -117,7 +117,7 @@ def _results(
 
 
 def _are_small(problems: Subproblems, settings: Sequence[Resolved]) -> bool:
-    """Return whether all problems are small pairs, of which no more is asked than is known here."""
+    """Return whether all problems are small pairs, with settings that the compiled loop has."""
     resolved = settings[0]
     asked = resolved.search, resolved.protocol, resolved.max_iterations, resolved.final_gap
     return (

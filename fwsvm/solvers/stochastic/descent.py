@@ -182,7 +182,7 @@ class DescentRun(StochasticRun, ABC):
     ----------
     eps, goal : float, the stopping rule's tolerance of lengths and of gaps, 0 for the other one
     unit : float, the distance from 0 within which the minimiser lies, since f(0) = 1
-    order : ndarray of int, rows of the problem, of which the first n are the sample
+    order : ndarray of int, rows of the problem; the first n are the sample
     w : ndarray of float64, shape (n,), labels +1 or -1
     vectors : ndarray of float64, shape (4, 2 n + tested)
     square, value : float, alpha' Q alpha and f at the incumbent
