@@ -26,6 +26,14 @@ SUFFIX = ".yaml"
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 #: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
+#: Options of grid, which are no keys.
+OF_COMMAND = ("threads", "cache_mb", "scheduler", "out", "offline", "force")
+#: Other words of msgspec's messages.
+PHRASES = {
+    "Expected": "expected",
+    "Invalid enum value": "there is no",
+    "Object missing required field": "it lacks the key",
+}
 #: Kinds of values in messages.
 WORDS = {
     "object": "keys with values",
@@ -200,7 +208,10 @@ def _check(path: Path, keys: Any) -> None:
             value, said = held[key], f"unknown key {key!r}; {_hint(key, is_top=not where)}".rstrip("; ")
         else:
             said = re.sub("`([a-z_| ]+)`", _in_words, said)
-            said = f"{where.rstrip('`')}: {said[0].lower()}{said[1:]}".removeprefix(": ")
+            for phrase, words in PHRASES.items():
+                said = said.replace(phrase, words)
+            said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
+            said = f"{where.rstrip('`')}: {said.replace('`', '')}".removeprefix(": ")
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
 
 
@@ -210,6 +221,8 @@ def _in_words(kinds: "re.Match[str]") -> str:
 
 def _hint(key: str, *, is_top: bool) -> str:
     """Return where an unknown key belongs, or the nearest key; ``is_top`` says that no other key holds it."""
+    if key in OF_COMMAND:
+        return f"write --{key.replace('_', '-')} on the command line"
     known = {each for place in PLACES for each in keys_of(place)}
     hint = "it belongs elsewhere in an experiment" if key in known else nearest(key, known)
     return nearest(key, keys_of("the file"), hint) if is_top else hint

@@ -56,10 +56,14 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
     m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: Mapping[int, WarmStart] = {}
+    auto = with_method(resolved, "auto")
+    auto = replace(auto, method=replace(auto.method, name="nested"))
     found, spent, compiled, why = None, 0.0, 0.0, ""
     while True:
         rows = np.sort(order[: sizes[-1]])
-        one = _settings_for(len(rows), settings, resolved, limit - spent)
+        # C as it was given, or from lambda
+        C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * len(rows))
+        one = replace(auto, C=C, lambda_=1.0 / (C * len(rows)), time_limit=limit - spent)
         started = perf_counter()
         try:
             some = X[rows] if len(rows) < m else X
@@ -70,8 +74,9 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
             if found is None:
                 raise
-            status = Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.TIME_LIMIT
-            why = "" if isinstance(error, KeyboardInterrupt) else f"A larger sample was refused: {error}"
+            status = Status.INTERRUPTED
+            if not isinstance(error, KeyboardInterrupt):
+                status, why = Status.TIME_LIMIT, f"A larger sample was refused: {error}"
             break
         seconds.append(perf_counter() - started - result.compile_seconds)
         spent, compiled, status = spent + seconds[-1], compiled + result.compile_seconds, result.status
@@ -84,18 +89,29 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         if sizes[-1] == 0:
             status = Status.TIME_LIMIT
             break
-        starts = _warm_starts(solved, rows, np.sort(order[: sizes[-1]])) if len(classes) == 2 else {}
+        if len(classes) == 2:  # starts at the weights of this sample
+            machine: Any = solved.parts[0].certified.machine
+            ended = np.zeros(m)
+            ended[rows[machine.rows]] = np.abs(machine.coefficients)
+            ended = ended[np.sort(order[: sizes[-1]])]
+            starts = {0: WarmStart(ended / ended.sum())}
     result, size = found
     result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
-    return result if size == m else _of_sample(result, SampleFacts(size, m), status, why)
-
-
-def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float) -> Resolved:
-    """Return the settings of `auto` on a sample: C as it was given, or from lambda."""
-    C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * rows)
-    auto = with_method(resolved, "auto")
-    named = replace(auto.method, name="nested")
-    return replace(auto, method=named, C=C, lambda_=1.0 / (C * rows), time_limit=left)
+    if size == m:
+        return result
+    said = (
+        f"{status.sentence if status is Status.INTERRUPTED else ''} The model was trained on a random sample of "
+        f"{size:,} of the {m:,} rows; objective and {'certificate' if result.certified else 'gap'} are of the sample's "
+        f"problem. {why}"
+    )
+    return replace(
+        result,
+        status=status,
+        sample=SampleFacts(size, m),
+        support=None,
+        message=said.strip(),
+        chosen=f"{result.chosen}, sample of {size:,} rows",
+    )
 
 
 def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
@@ -129,27 +145,3 @@ def next_size(sizes: list[int], seconds: list[float], m: int, left: float) -> in
     jump = min(LARGEST_JUMP, max(0.0, SAFE_SHARE * left / seconds[-1]) ** (1.0 / power))
     size = min(m, int(jump * at))
     return size if size >= min(m, SMALLEST_JUMP * at) and size > at else 0
-
-
-def _warm_starts(solved: Any, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
-    """Return where the run of two classes on a larger sample starts: at the weights of this one."""
-    machine, weights = solved.parts[0].certified.machine, np.zeros(len(larger))
-    weights[np.searchsorted(larger, rows[machine.rows])] = np.abs(machine.coefficients)
-    return {0: WarmStart(weights / weights.sum())}
-
-
-def _of_sample(result: Result, sample: SampleFacts, status: Status, why: str) -> Result:
-    """Return the result of a sample, which says so."""
-    said = (
-        f"{status.sentence if status is Status.INTERRUPTED else ''} The model was trained on a random sample of "
-        f"{sample.rows:,} of the {sample.of:,} rows; objective and {'certificate' if result.certified else 'gap'} are "
-        f"of the sample's problem. {why}"
-    )
-    return replace(
-        result,
-        status=status,
-        sample=sample,
-        support=None,
-        message=said.strip(),
-        chosen=f"{result.chosen}, sample of {sample.rows:,} rows",
-    )

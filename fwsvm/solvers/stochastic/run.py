@@ -47,10 +47,14 @@ class StochasticIterate(Iterate):
     lower_error: float = np.nan
 
 
-def far_from_origin(problem: Binary, resolved: Resolved) -> bool:
-    """Whether rows lie so far from the origin that their kernel values in float32 are noise, by the fixed sample."""
+def precision(problem: Binary, resolved: Resolved) -> type:
+    """Return float32, or float64 for rows so far from the origin that kernel values in float32 are noise.
+
+    The fixed sample of the rows decides.
+    """
     some = row_source(problem.X).take(fixed_sample(len(problem.y)))
-    return value_error(resolved.kernel, own_terms(resolved.kernel, some), dtype=np.float32) > SINGLE_TOLERATED
+    error = value_error(resolved.kernel, own_terms(resolved.kernel, some), dtype=np.float32)
+    return np.float64 if error > SINGLE_TOLERATED else np.float32
 
 
 def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
@@ -86,7 +90,7 @@ def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
     """Return the outcome on the fixed sample of the rows."""
     lam = regularisation(problem.penalties, resolved.method.name)
-    dtype = np.float64 if far_from_origin(problem, resolved) else np.float32
+    dtype = precision(problem, resolved)
     value, error = estimate(
         resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.square, resolved.threads, dtype
     )
@@ -103,7 +107,6 @@ class StochasticRun:
         self.problem, self.resolved = problem, resolved
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
-        self.dtype: type = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
-        if self.dtype is np.float32 and far_from_origin(problem, resolved):
-            self.dtype = np.float64
+        is_loose = resolved.tolerance >= FLOAT32_TOLERANCE
+        self.dtype = precision(problem, resolved) if is_loose else np.float64
         self.kernel_evaluations = 0
