@@ -1,6 +1,6 @@
 """Data sets in memory: labelled rows for training and testing, with their provenance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,12 @@ def canonical_csr(
     X = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, features))
     X.has_canonical_format = True
     return X
+
+
+def row_ends(lengths: Sequence[NDArray[np.integer]]) -> NDArray[np.integer]:
+    """Return 0 and the end of each row among the entries, from the numbers of entries of consecutive rows."""
+    ends = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64)
+    return ends.astype(np.int32 if ends[-1] < 2**31 else np.int64)  # SciPy widens indices to this type
 
 
 def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> None:

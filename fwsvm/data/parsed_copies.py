@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
-from fwsvm.data.dataset import LabelledRows, canonical_csr
+from fwsvm.data.dataset import LabelledRows, canonical_csr, row_ends
 from fwsvm.errors import DataError, WriteError
 from fwsvm.files.folders import parsed_folder
 from fwsvm.numerics.compile import READING, package_digest
@@ -58,8 +58,8 @@ class CopyWriter:
     def finish(self, table: LabelledRows) -> None:
         """Complete the arrays, and write what they are."""
         if self.lengths:
-            ends = np.cumsum(np.concatenate([[0], *self.lengths]), dtype=np.int64)
-            self._append("indptr", ends, np.int32 if ends[-1] < 2**31 else np.int64)
+            ends = row_ends(self.lengths)
+            self._append("indptr", ends, ends.dtype)
         self._append("labels", table.labels, table.labels.dtype)
         about = {
             "shape": table.X.shape,

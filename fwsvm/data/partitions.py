@@ -63,7 +63,7 @@ def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]
             if not isinstance(getattr(source, "raw", None), io.FileIO):
                 raise DataError(f"{file} is compressed, so no part of it can be read by itself; unpack it")
             start = source.tell()  # after a byte order mark
-            seen = seen or svmlight.looks_zero_based(next(svmlight.pieces_of(source, [])).parse())
+            seen = seen or svmlight.looks_zero_based(svmlight.parse_piece(next(svmlight.texts_of(source))))
             size = source.seek(0, os.SEEK_END)
             step = min(max(LEAST, -(-size // PARTITIONS)), MOST)
             ends = {start, size}

@@ -13,15 +13,15 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix, blocks
-from fwsvm.data.dataset import LabelledRows, canonical_csr
-from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, parse_rows
+from fwsvm.data.dataset import LabelledRows, canonical_csr, row_ends
+from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, Parsed, parse_rows
 from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, open_text
 from fwsvm.data.labels import number, of_names
 from fwsvm.errors import DataError, shortened
@@ -40,83 +40,34 @@ BLOCK_ENTRIES = 1 << 16  # entries written at a time
 QUOTED = 40  # characters of a token in a message
 
 
-class Piece:
-    """Some lines of a file and what is parsed from them; used again for other lines, since new memory costs time.
+class Piece(NamedTuple):
+    """Some lines of a file, with `PADDING`, and what they hold; ``names`` are their labels."""
 
-    Attributes
-    ----------
-    text : ndarray of uint8
-        The lines, and `PADDING`.
-    found : Parsed
-    is_valid : bool
-        Whether all rows and values are.
-    data, indices, indptr : ndarray
-        Those of a `csr_array`; indices are as they are written.
-    codes, names : ndarray, list of bytes
-        The number of each row's label, -1 without, and the labels.
-    """
-
-    def __init__(self, size: int) -> None:
-        entries = size // 3  # at most: 1: and a blank
-        rows = size // 2  # at most: 1 and a newline
-        self.text = self.room = np.empty(size, np.uint8)
-        self.arrays = np.empty(entries), np.empty(entries, np.int32), *np.empty((4, rows), np.int64)
-
-    def parse(self) -> "Piece":
-        """Parse the lines."""
-        self.found = found = parse_rows(self.text, *self.arrays)
-        values, indices, ends, codes, labels, unread = self.arrays
-        self.data, self.indices = values[: found.entries], indices[: found.entries]
-        self.indptr, self.codes = ends[: found.rows + 1], codes[: found.rows]
-        self.names = self._tokens(LABEL, labels[: found.classes])
-        self.is_valid = found.is_valid
-        if found.nans:
-            words = [word.decode("latin-1") for word in self._tokens(VALUE, unread[: found.nans])]
-            self.data[np.isnan(self.data)] = np.array([*map(number, words)], np.float64)
-            self.is_valid &= bool(np.isfinite(self.data).all())
-        return self
-
-    def _tokens(self, pattern: re.Pattern[bytes], places: NDArray[np.int64]) -> list[bytes]:
-        return [found[1] for at in places.tolist() if (found := pattern.match(self.text.data, at))]
+    text: bytes
+    found: Parsed
+    names: list[bytes]
+    is_valid: bool
 
 
-def pieces_of(stream: IO[bytes], free: list[Piece]) -> Iterator[Piece]:
-    """Yield the lines of a stream a piece at a time, in pieces that are free."""
-    while True:
-        piece = free.pop() if free else Piece(PIECE_BYTES + HEAD_BYTES)
-        got = stream.readinto(piece.room[:PIECE_BYTES].data)  # type: ignore[attr-defined]
-        if not got:
-            return
-        rest = np.frombuffer(stream.readline() + PADDING, np.uint8)
-        if (size := got + len(rest)) > len(piece.room):
-            head, piece = piece.room[:got], Piece(2 * size)
-            piece.room[:got] = head
-        piece.room[got:size], piece.text = rest, piece.room[:size]
-        yield piece
+def texts_of(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream, some at a time, with `PADDING`."""
+    while start := stream.read(PIECE_BYTES):
+        yield b"".join((start, stream.readline(), PADDING))
 
 
-class _Rows:
-    """Rows in memory, to which pieces are added."""
+def parse_piece(text: bytes) -> Piece:
+    """Parse some lines."""
+    found = parse_rows(np.frombuffer(text, np.uint8))
+    is_valid = found.is_valid
+    if len(found.unread):
+        words = [word.decode("latin-1") for word in _tokens(VALUE, text, found.unread)]
+        numbers = found.data[np.isnan(found.data)] = np.array([*map(number, words)], np.float64)
+        is_valid &= bool(np.isfinite(numbers).all())
+    return Piece(text, found, _tokens(LABEL, text, found.labels), is_valid)
 
-    def __init__(self) -> None:
-        self.arrays: tuple[np.ndarray, np.ndarray] = np.empty(PIECE_BYTES), np.empty(PIECE_BYTES, np.int32)
-        self.used, self.ends = 0, [np.zeros(1, np.int64)]
 
-    def add(self, piece: Piece) -> None:
-        """Append the rows of a piece."""
-        self.ends.append(self.used + piece.indptr[1:])
-        start, self.used = self.used, self.used + len(piece.data)
-        for array, new in zip(self.arrays, (piece.data, piece.indices), strict=True):
-            if len(array) < self.used:
-                array.resize(2 * self.used, refcheck=False)
-            array[start : self.used] = new
-
-    def finish(self, features: int) -> "scipy.sparse.csr_array":
-        """Return the rows."""
-        for array in self.arrays:
-            array.resize(self.used, refcheck=False)
-        kind = np.int32 if self.used < 2**31 else np.int64  # SciPy widens indices to that of the ends
-        return canonical_csr(*self.arrays, np.concatenate(self.ends).astype(kind), features)
+def _tokens(pattern: re.Pattern[bytes], text: bytes, places: NDArray[np.int64]) -> list[bytes]:
+    return [found[1] for at in places.tolist() if (found := pattern.match(text, at))]
 
 
 def parse(
@@ -125,7 +76,7 @@ def parse(
     *,
     zero_based: bool | None = None,
     unlabelled: bool = False,
-    add: Callable[[Piece], None] | None = None,
+    add: Callable[[Parsed], None] | None = None,
     all_faults: bool = False,
     threads: int = 1,
 ) -> LabelledRows:
@@ -158,37 +109,41 @@ def parse(
     DataError
         The stream cannot be read, or a line breaks the format: file, line and token are named.
     """
-    rows = _Rows()
     is_seen, labelled = zero_based is None, None if unlabelled else True
     names: dict[bytes, int] = {}  # labels as they are written, and their numbers
     codes = [np.zeros(0, np.int64)]
-    free: list[Piece] = []
     faults: list[tuple[int, str]] = []
     width = lines = empty = queries = 0
-    for piece in in_order(Piece.parse, pieces_of(stream, free), threads):
+    data, places, lengths = bytearray(), bytearray(), [np.zeros(0, np.int64)]  # rows in memory
+
+    def keep(rows: Parsed) -> None:
+        data.extend(rows.data)
+        places.extend(rows.indices)
+        lengths.append(np.diff(rows.indptr))
+
+    for piece in in_order(parse_piece, texts_of(stream), threads):
         found = piece.found
-        if zero_based is None and found.entries:
+        if zero_based is None and len(found.data):
             zero_based = looks_zero_based(piece)
-        if labelled is None and found.rows:
-            labelled = bool(piece.codes[0] >= 0)
+        if labelled is None and len(found.codes):
+            labelled = bool(found.codes[0] >= 0)
         least = int(not zero_based)
         if (
             piece.is_valid
-            and ((piece.codes >= 0) == labelled).all()
+            and ((found.codes >= 0) == labelled).all()
             and found.least >= least
             and not any(_label_fault(name) for name in piece.names if name not in names)
         ):
-            piece.indices -= least
+            np.subtract(found.indices, least, out=found.indices)
             width = max(width, found.largest + 1 - least)
             empty += found.empty
             queries += found.queries
             lines += found.lines
             numbers = [names.setdefault(name, len(names)) for name in piece.names]
-            codes.append(np.array([*numbers, -1])[piece.codes])
-            (add or rows.add)(piece)
-            free.append(piece)
+            codes.append(np.array([*numbers, -1])[found.codes])
+            (add or keep)(found)
         else:
-            text = piece.text[: -len(PADDING)].tobytes().split(b"\n")
+            text = piece.text[: -len(PADDING)].split(b"\n")
             faults += _faults(text, lines, least=int(zero_based is False), labelled=labelled)
             lines += len(text) - 1
             if not all_faults:
@@ -203,7 +158,11 @@ def parse(
         f"{empty} empty lines were skipped; a row without a label needs at least one index:value": empty
         and not labelled,
     }
-    X = scipy.sparse.csr_array((len(which), width)) if add else rows.finish(width)
+    X = (
+        scipy.sparse.csr_array((len(which), width))
+        if add
+        else canonical_csr(np.frombuffer(data), np.frombuffer(places, np.int32), row_ends(lengths), width)
+    )
     return LabelledRows(
         X,
         labels,
@@ -227,7 +186,7 @@ def read(path: str | Path, *, member: str = "", threads: int | None = None, **op
 
 def looks_zero_based(first: Piece) -> bool:
     """Whether an index 0, or scikit-learn's comment, in the first piece of a file says that indices start at 0."""
-    return first.found.least == 0 or SAYS_ZERO_BASED in first.text[:HEAD_BYTES].tobytes()
+    return first.found.least == 0 or SAYS_ZERO_BASED in first.text[:HEAD_BYTES]
 
 
 def _faults(

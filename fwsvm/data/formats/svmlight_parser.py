@@ -33,48 +33,40 @@ QUOTIENT_ERROR = 2.0**-98  # relative, of a quotient of two doubles each; roundi
 
 
 class Parsed(NamedTuple):
-    """What a text holds."""
+    """What a text holds: rows as in a `csr_array`, their labels, and counts.
 
-    is_valid: bool  # else the counts are those of the lines before
+    Indices are as they are written. ``codes`` are the numbers of the rows' labels, -1 without; ``labels`` and
+    ``unread`` are places in the text: of each label, and of each value that is NaN since only Python's ``float`` can
+    tell it. Of a text that is not valid these are the lines before its first fault.
+    """
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    unread: NDArray[np.int64]
+    is_valid: bool
     lines: int
     empty: int  # lines without a row or a comment
-    rows: int
-    classes: int  # codes of labels
-    entries: int
-    nans: int  # values that only Python's `float` can tell
     queries: int  # `qid:` tokens, which are skipped
     least: int  # the smallest index; `MAX_INDEX` without entries
     largest: int  # -1 without entries
 
 
-@njit(each_step=True, inner=False)
-def parse_rows(
-    text: NDArray[np.uint8],
-    values: NDArray[np.float64],
-    indices: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    unread: NDArray[np.int64],
-) -> Parsed:
-    """Parse the lines of a text.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        Lines, and `PADDING`.
-    values : ndarray of float64
-        Filled with values; NaN where only Python's ``float`` can tell it.
-    indices : ndarray of int32
-        Filled with indices as they are written.
-    ends : ndarray of int64
-        Filled with 0 and the end of each row among the entries.
-    codes : ndarray of int64
-        Filled with the number of each row's label, -1 without.
-    labels, unread : ndarray of int64
-        Filled with a place in the text of each label, and of each value that is NaN.
-    """
-    pos, end = U0, np.uint64(len(text) - len(PADDING))
+@njit
+def parse_rows(text: NDArray[np.uint8]) -> Parsed:
+    """Parse the lines of a text, which ends with `PADDING`."""
+    size = len(text)
+    values, indices = (
+        np.empty(size // 3, np.float64),
+        np.empty(size // 3, np.int32),
+    )  # an entry is 1: and a blank
+    places = np.empty(
+        (4, size // 2), np.int64
+    )  # a row is 1 and a newline; one block of memory is had again sooner
+    ends, codes, labels, unread = places[0], places[1], places[2], places[3]
+    pos, end = U0, np.uint64(size - len(PADDING))
     m, z = U0, U0
     lines, empty, classes, nans, queries = 0, 0, 0, 0, 0
     least, largest = MAX_INDEX, -1
@@ -90,7 +82,7 @@ def parse_rows(
             if text[pos] == COLON:
                 pos = at
             else:
-                code = _label_code(text, at, pos, labels[:classes])
+                code = _label_code(text, at, pos, labels, classes)
                 codes[m], labels[code] = code, at
                 classes = max(classes, code + 1)
             first = z
@@ -109,8 +101,20 @@ def parse_rows(
             pos += U1
         pos += U1
         lines += 1
-    rows, entries = int(np.int64(m)), int(np.int64(z))
-    return Parsed(is_valid, lines, empty, rows, classes, entries, nans, queries, least, largest)
+    return Parsed(
+        values[:z],
+        indices[:z],
+        ends[: m + U1],
+        codes[:m],
+        labels[:classes],
+        unread[:nans],
+        is_valid,
+        lines,
+        empty,
+        queries,
+        least,
+        largest,
+    )
 
 
 @njit(each_step=True)
@@ -170,19 +174,21 @@ def _skip_blanks(text: NDArray[np.uint8], pos: np.uint64) -> np.uint64:
 
 
 @njit(each_step=True)
-def _label_code(text: NDArray[np.uint8], start: np.uint64, stop: np.uint64, labels: NDArray[np.int64]) -> int:
-    """Return which of the first labels at these places stands from start to stop; their number if none of them does.
+def _label_code(
+    text: NDArray[np.uint8], start: np.uint64, stop: np.uint64, labels: NDArray[np.int64], known: int
+) -> int:
+    """Return which of the known labels at these places stands from start to stop; their number if none of them does.
 
     With `MAX_SEARCHED` labels and more a label may have several codes.
     """
-    for code in range(min(len(labels), MAX_SEARCHED)):
+    for code in range(min(known, MAX_SEARCHED)):
         one, other = start, np.uint64(labels[code])
         while one < stop and text[one] == text[other]:
             one += U1
             other += U1
         if one == stop and _ends_token(text[other]):
             return code
-    return len(labels)
+    return known
 
 
 @njit(each_step=True, forceinline=True)
