@@ -140,15 +140,20 @@ def subset(
 ) -> None:
     """Draw SIZE rows of DATA.
 
-    They are written to OUTPUT (else stdout), and all others to REST. DATA is a file, whose lines stay as they are, or a
-    name of `fwsvm data list`, whose training rows are written in LIBSVM's format, not scaled. Rows stay in their order.
-    The same seed draws the same rows.
+    They are written in LIBSVM's format to OUTPUT (else stdout), and all others to REST. DATA is a file, or a name of
+    `fwsvm data list`, whose training rows are taken, not scaled. Lines that are in LIBSVM's format stay as they are.
+    Rows stay in their order. The same seed draws the same rows.
     """
     import numpy as np
 
-    from fwsvm.data import libsvm_tools
+    from fwsvm.data import formats, libsvm_tools
     from fwsvm.files.atomic import replacing
 
+    for each in (output, rest):
+        if each and each.suffix in formats.SUFFIXES:
+            raise UsageError(
+                f"{each}: rows are written in LIBSVM's format; name a file without {each.suffix}"
+            )
     refuse_outputs([data], ("OUTPUT", output), ("REST", rest))
     classes, text_of = libsvm_tools.lines_of(data, label)
     chosen = libsvm_tools.draw(classes, size, seed, stratified=method == "0")

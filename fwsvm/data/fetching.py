@@ -323,6 +323,8 @@ def add_new(name: str, paths: Sequence[Path]) -> tuple[str, ...]:
     The files are in LIBSVM's format and are called NAME and NAME.t. Whether features count from 0 is seen from the
     training file, and kept.
     """
+    if not re.match(lockfile.NAME, name):
+        raise UsageError(f"{name!r} is no name for a data set: take letters, digits and . _ + - alone")
     loader: dict[str, Any] = {"format": "svmlight", "zero_based": None}
     tables = []
     for path in paths:

@@ -98,7 +98,7 @@ def draw(classes: NDArray[np.int64], size: int, seed: int, *, stratified: bool) 
     counts = np.bincount(classes)
     if size < len(counts):
         raise UsageError(
-            f"{size} rows are too few to have one of each of the {len(counts)} classes: take more, or draw with -s 1"
+            f"SIZE {size} is too few to have one of each of the {len(counts)} classes: take more, or draw with -s 1"
         )
     chosen: list[int] = []
     for served, code in enumerate(np.argsort(counts, kind="stable"), 1):

@@ -28,7 +28,8 @@ from fwsvm.plugins import entry_of, load_plugins
 UNPINNED, FIRST_USE, LOCKED = "unpinned", "first use", "locked"
 SHIPPED = Path(__file__).with_name("shipped")
 
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z"
+Name = Annotated[str, Meta(pattern=NAME)]
 Url = Annotated[str, Meta(pattern=r"^https?://[^/\s]+/[!-~]*\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Md5 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
@@ -220,12 +221,12 @@ def overlay_path() -> Path:
     return data_folder() / "datasets.lock"
 
 
-_LOCKS: dict[str, Path] = {}  # of plug-ins
+_LOCKS: dict[Path, None] = {}  # of plug-ins
 
 
 def add_lock(path: Path) -> None:
     """Add the data sets of another package's lock; files that it says are shipped lie beside it."""
-    _LOCKS[str(path)] = path
+    _LOCKS[path] = None
 
 
 def read() -> Lock:
@@ -233,17 +234,7 @@ def read() -> Lock:
 
     `DataError` says which file is wrong, and at which key.
     """
-    _load_plugins()
-    return _present()
-
-
-@functools.cache
-def _load_plugins() -> None:
-    load_plugins("fwsvm.datasets", "data set", _LOCKS, check=_present)
-
-
-def _present() -> Lock:
-    paths = filter(Path.is_file, (lock_path(), *_LOCKS.values(), overlay_path()))
+    paths = filter(Path.is_file, (lock_path(), *_LOCKS, overlay_path()))
     return _read(tuple((path, path.stat().st_mtime_ns) for path in paths))
 
 
@@ -329,3 +320,6 @@ def changing_overlay() -> Iterator[LockText]:
         assemble({path: text})
         with replacing(path) as file:
             yaml.safe_dump(to_builtins(text), file, sort_keys=False, allow_unicode=True)
+
+
+load_plugins("fwsvm.datasets", "data set", _LOCKS, check=read)

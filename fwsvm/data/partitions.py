@@ -100,10 +100,8 @@ def read(partition: Partition, *, unlabelled: bool = False) -> LabelledRows:
                 path, io.BytesIO(data), zero_based=partition.zero_based, unlabelled=unlabelled
             )
         except FormatError as error:
-            before = 0  # lines
             source.seek(0)
-            while source.tell() < partition.start:
-                source.readline()
-                before += 1
+            lines = iter(lambda: source.readline(partition.start - source.tell()), b"")
+            before = sum(line.endswith(b"\n") for line in lines)
             raise FormatError(path, [(line + before, why) for line, why in error.faults]) from None
     return replace(table, sha256=hashlib.sha256(data).hexdigest())

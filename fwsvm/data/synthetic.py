@@ -10,19 +10,18 @@ not available are of these kinds; datasets.lock has the digests of their values.
 
 import hashlib
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-import msgspec
 import numpy as np
 import scipy
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import DataError, UsageError
+from fwsvm.parameters import types_of, values
 from fwsvm.plugins import entry_of
 
 CELL = 4096  # rows that share a random stream; part of what defines the data
@@ -172,15 +171,15 @@ KINDS = {
 }
 
 
-class SyntheticSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind and its parameters; ``noise`` is the fraction of labels that are flipped."""
+class SyntheticSpec(NamedTuple):
+    """A kind and its parameters; ``test`` counts test rows, ``noise`` is the fraction of labels that are flipped."""
 
     kind: str
-    rows: Annotated[int, Meta(ge=2)]
-    features: Annotated[int, Meta(ge=1)]
-    test: Annotated[int, Meta(ge=0)]
-    noise: Annotated[float, Meta(ge=0, lt=0.5)]
-    seed: Annotated[int, Meta(ge=0)]
+    rows: int
+    features: int
+    test: int
+    noise: float
+    seed: int
 
     @property
     def name(self) -> str:
@@ -197,14 +196,15 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
     Keys are rows, features, test (rows of a test set; a quarter of rows by default), noise, and seed.
     """
     kind, _, query = name.removeprefix("synthetic:").partition("?")
-    usual, given = entry_of(KINDS, "generator", kind), dict(parse_qsl(query, keep_blank_values=True))
-    keys = {"rows": usual.rows, "features": usual.features, "noise": usual.noise, "test": 0, "seed": seed}
-    try:
-        made = msgspec.convert({**keys, **given, "kind": kind}, SyntheticSpec, strict=False)
-    except msgspec.ValidationError as error:
-        said = str(error).replace(" - at `$.", ", `")
-        raise UsageError(f"{name}: {said}; known: rows, features, test, noise, seed") from None
-    return made if "test" in given else msgspec.structs.replace(made, test=made.rows // 4)
+    usual = entry_of(KINDS, "generator", kind)
+    usually = {"rows": usual.rows, "features": usual.features, "noise": usual.noise, "seed": seed}
+    given = usually | values(name, dict(parse_qsl(query, keep_blank_values=True)), types_of(SyntheticSpec))
+    made = SyntheticSpec(**{"test": given["rows"] // 4, **given, "kind": kind})
+    if made.rows < 2 or made.features < 1 or min(made.test, made.seed) < 0 or not 0 <= made.noise < 0.5:
+        raise UsageError(
+            f"{name}: rows must be at least 2, features at least 1, test and seed at least 0, noise from 0 to below 0.5"
+        )
+    return made
 
 
 def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:

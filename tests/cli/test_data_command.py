@@ -180,6 +180,7 @@ def test_add_makes_a_new_data_set(lock, site, tmp_path):
     one_class.write_bytes(b"1 1:1\n1 2:1\n")
     assert "two classes" in run("add", "one", one_class, code=3).stderr
     assert "one of test rows" in run("add", "other", *[one_class] * 3, code=2).stderr
+    assert "'a b' is no name for a data set" in run("add", "a b", tmp_path / "mine.svm", code=2).stderr
 
 
 @pytest.fixture

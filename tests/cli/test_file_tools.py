@@ -229,6 +229,10 @@ def test_subset_refuses(heart, size, why):
     assert why in done("subset", heart, size, code=2).stderr
 
 
+def test_subset_writes_no_libsvm_rows_to_a_table(heart, tmp_path):
+    assert "name a file without .csv" in done("subset", heart, 3, tmp_path / "few.csv", code=2).stderr
+
+
 def test_summary(tmp_path):
     path = tmp_path / "data"
     path.write_text("1 1:3 2:4\n-1 4:-2\n-1\n1 1:3 2:0\n")

@@ -63,10 +63,12 @@ def test_a_file_of_another_size_than_before_is_refused(tmp_path, small, change):
         partitions.read(part)
 
 
-def test_an_error_names_the_line_in_the_file(tmp_path, small):
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("before", [0, 40])
+def test_an_error_names_the_line_in_the_file(tmp_path, small, mark, before):
     path = tmp_path / "rows.svm"
-    path.write_text("1 1:1\n" * 40 + "1 1:x\n" + "1 1:1\n" * 40)
-    with pytest.raises(DataError, match=r"rows\.svm:41: "):
+    path.write_text(mark + "1 1:1\n" * before + "1 1:x\n" + "1 1:1\n" * 40, encoding="utf-8")
+    with pytest.raises(DataError, match=rf"rows\.svm:{before + 1}: "):
         [partitions.read(part) for part in partitions.cut(path)]
 
 

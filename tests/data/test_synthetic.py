@@ -91,11 +91,11 @@ def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
     ("name", "said"),
     [
         ("synthetic:gausians", "did you mean 'gaussians'"),
-        ("synthetic:gaussians?row=5", "unknown field `row`.*known: rows, features"),
-        ("synthetic:gaussians?rows=many", "Expected `int`, got `str`, `rows`"),
-        ("synthetic:gaussians?rows=1", "Expected `int` >= 2, `rows`"),
-        ("synthetic:gaussians?noise=0.7", "< 0.5, `noise`"),
-        ("synthetic:sparse-text?seed=-1", ">= 0, `seed`"),
+        ("synthetic:gaussians?row=5", "has no parameter 'row'; did you mean 'rows'"),
+        ("synthetic:gaussians?rows=many", "parameter rows of .* must be a whole number .*, not 'many'"),
+        ("synthetic:gaussians?rows=1", "rows must be at least 2"),
+        ("synthetic:gaussians?noise=0.7", "noise from 0 to below 0.5"),
+        ("synthetic:sparse-text?seed=-1", "test and seed at least 0"),
     ],
 )
 def test_a_wrong_spelling_is_explained(name: str, said: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from fwsvm import _mapped
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
+from fwsvm.files.folders import require_file
 
 
 def labels_path(path: Path) -> Path:
@@ -58,10 +59,9 @@ def read(path: Path, *, unlabelled: bool = False) -> LabelledRows:
 
 def _array(path: Path) -> np.ndarray:
     """Return the mapped array of a file."""
+    require_file(path)
     try:
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError) as error:
         raise DataError(
             f"{path} is no complete .npy file of numbers or text: {' '.join(str(error).split())}"

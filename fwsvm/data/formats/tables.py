@@ -19,7 +19,7 @@ import scipy
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.text_files import FormatError, open_text
 from fwsvm.data.labels import number, of_names
-from fwsvm.errors import DataError, UsageError, listed, shortened
+from fwsvm.errors import DataError, UsageError, counted, listed, shortened
 
 ColumnKey = int | str
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
@@ -70,7 +70,7 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
             if label is None
             else f"there is no column {label!r}"
         )
-        has = listed(names, most=40) if names else f"{len(first)} columns and no header"
+        has = listed(names, most=40) if names else f"{counted(len(first), 'column')} and no header"
         raise UsageError(f"{path}: {said}; it has {has}")
     return {"delimiter": delimiter, "header": header, "label": found}
 
@@ -143,7 +143,7 @@ def read(
         try:
             return names.index(key) if isinstance(key, str) else columns_at[key]
         except (ValueError, IndexError):
-            has = listed(names, most=40) if header else f"{len(names)} columns, counted from 0"
+            has = listed(names, most=40) if header else f"{counted(len(names), 'column')}, counted from 0"
             raise DataError(f"{path} has no column {key!r}; it has {has}") from None
 
     labels_at = [] if label is None else [place(label)]
