@@ -4,7 +4,6 @@ They take arrays as well as the files and names of the command line, with the sa
 two classes the larger label is +1.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +92,10 @@ def train(
         weights = as_numbers("weights", weights)
         if weights.shape != (rows := loaded.train.rows,):
             raise UsageError(f"there are weights of shape {weights.shape} for {rows} rows")
-    ready = LocalRows(loaded, probability=probability, weights=weights)
+    ready = LocalRows(loaded, probability=probability, weights=weights, labels=values)
     if warning := scaling_warning(ready.data.train.X, kernel_of(chosen), 'scale="[0,1]"'):
         warn_user(warning)
-    result = ready.train(chosen, watch)
-    return replace(result, model=replace(result.model, labels=values))
+    return ready.train(chosen, watch)
 
 
 def predict(

@@ -195,9 +195,11 @@ def uneven(X: RowMatrix, consequence: str, remedy: str) -> str:
     with np.errstate(over="ignore"):  # a width beyond doubles is infinite
         widths = high - low
     widths = widths[widths > 0]
-    if not len(widths) or widths.max() <= UNEVEN * np.median(widths):
+    widest = widths.max(initial=0.0)
+    # the median takes longer than all the rest
+    if widest <= UNEVEN * widths.min(initial=widest) or widest <= UNEVEN * np.median(widths):
         return ""
     return (
-        f"the rows are far from scaled: the widest feature spans {widths.max():.3g}, the median one "
+        f"the rows are far from scaled: the widest feature spans {widest:.3g}, the median one "
         f"{np.median(widths):.3g}, so {consequence}; {remedy} brings all to one range"
     )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import encode, of_names, require_two, weights_by_label
+from fwsvm.data.labels import of_names, require_two, weights_by_label
 from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.rows import canonical
 from fwsvm.plugins import entry_of
@@ -31,7 +31,7 @@ MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 def make_settings(given: dict[str, Any]) -> Settings:
     """Return settings from keyword arguments; refuse an unknown one, and one that has no effect."""
     for name in given:
-        entry_of(vars(Settings()), "setting", name)
+        entry_of(Settings.__dataclass_fields__, "setting", name)
     if isinstance(weights := given.get("class_weight"), Mapping):
         given = {**given, "class_weight": weights_by_label(weights.items())}
     settings = Settings(**given)
@@ -64,17 +64,19 @@ def make_dataset(
             raise UsageError(
                 "rows of a mapped array are scaled from their file: give the path of the .npy file"
             )
-        classes = require_two(labels)
-        values = y[np.unique(encode(labels, classes), return_index=True)[1]]
         rows = with_numbers(rows) if precomputed else rows
-        data = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, "")
+        data = Dataset("", LabelledRows(rows, labels, feature_names=names), None, require_two(labels), "")
+        values = np.empty(len(data.classes), y.dtype)
+        values[data.codes[::-1]] = y[::-1]  # the first of each class stays
     chosen = data.scaling if scale is None else scale
     check("scale", chosen, SCALINGS)
     if chosen != data.scaling and data.train.ranges is not None:
         raise UsageError(
             f"{data.name} was scaled to {data.scaling} when it was loaded; load it with raw=True"
         )
-    return replace(data, test=None, scaling=chosen), values
+    if data.test is not None or chosen != data.scaling:
+        data = replace(data, test=None, scaling=chosen)
+    return data, values
 
 
 def as_rows(X: Any) -> RowMatrix:

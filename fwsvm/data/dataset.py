@@ -1,5 +1,6 @@
 """Data sets in memory: labelled rows for training and testing, with their provenance."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.data.labels import of_names
+from fwsvm.data.labels import encode, of_names
 from fwsvm.errors import DataError
 from fwsvm.scaling import Ranges
 
@@ -97,6 +98,11 @@ class Dataset:
     own_notices: tuple[str, ...] = ()
     lacking: str = ""
     first_use: bool = False
+
+    @functools.cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """The place of each training row's label in ``classes``, shape (m,)."""
+        return encode(self.train.labels, self.classes)
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -54,11 +54,13 @@ def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:
     Text matches as it is written; where all classes are numbers, also as the number that it writes.
     """
     place = {name: i for i, name in enumerate(classes)}
-    numeric = all(number(name) is not None and number_text(name) == name for name in classes)
-    spelling = number_text if numeric else str
     distinct, which = np.unique(labels, return_inverse=True)
-    names = map(label_text, distinct.tolist())
-    return np.array([place.get(name, place.get(spelling(name), -1)) for name in names], np.int32)[which]
+    names = [*map(label_text, distinct.tolist())]
+    if not place.keys() >= {*names} and all(
+        number(each) is not None and number_text(each) == each for each in classes
+    ):
+        names = [*map(number_text, names)]
+    return np.array([place.get(name, -1) for name in names], np.int32)[which]
 
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again

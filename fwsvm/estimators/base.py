@@ -6,7 +6,6 @@ So two classes are passed on in reverse order; more keep their order.
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -87,10 +86,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                     sample_weight, X, dtype=np.float64, ensure_non_negative=True
                 )
             check("scale", self.scale or "none", scaling.SCALINGS)
-            table = LabelledRows(self._training_rows(X), label_keys(y))
+            columns = tuple(getattr(self, "feature_names_in_", ()))
+            table = LabelledRows(self._training_rows(X), label_keys(y), feature_names=columns)
             data = Dataset("", table, None, tuple(class_names(classes)), "", scaling=self.scale or "none")
             has_probabilities = getattr(self, "probability", False)
-            rows = LocalRows(data, probability=has_probabilities, weights=sample_weight)
+            labels = in_our_order(classes)
+            rows = LocalRows(data, probability=has_probabilities, weights=sample_weight, labels=labels)
             given = self._settings(rows.data.train.X) | {"class_weight": self._class_weight(classes)}
             settings = Settings(**given)
             if said := scaling_warning(rows.data.train.X, kernel_of(settings), 'scale="[0,1]"'):
@@ -106,9 +107,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _keep(self, result: Result, classes: np.ndarray) -> None:
         """Set the attributes of a fitted classifier."""
         self.classes_ = classes
-        names = tuple(getattr(self, "feature_names_in_", ()))
-        model = replace(result.model, labels=in_our_order(classes), feature_names=names)
-        self.result_: Any = replace(result, model=model)
+        self.result_: Any = result
         self.n_iter_ = max(1, result.iterations)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, np.ndarray]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import encode
 from fwsvm.data.splits import fold, subsample
 from fwsvm.experiments.experiment import DataSpec, Resources, Selection, ValidationRule
 from fwsvm.experiments.plan import SEARCH_TOLERANCE, SELECT, Cell, Choice, choose, selection_chains
@@ -85,7 +84,7 @@ def choose_width_and_penalty(
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
-    refuse_few_rows(data.name, encode(data.train.labels, data.classes), data.classes, folds)
+    refuse_few_rows(data.name, data.codes, data.classes, folds)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     sample = replace(data, train=table, test=None)
     middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]

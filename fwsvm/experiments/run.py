@@ -71,16 +71,20 @@ class LocalRows:
     """A data set in this process; unscaled rows are scaled as the data set says.
 
     With ``probability`` models have probabilities. ``weights`` (m,) multiply the penalties of training rows; those of
-    weight 0 do not decide how rows are scaled.
+    weight 0 do not decide how rows are scaled. ``labels`` (K,) are the classes as models return them.
     """
 
     def __init__(
-        self, data: Dataset, *, probability: bool = False, weights: np.ndarray | None = None
+        self,
+        data: Dataset,
+        *,
+        probability: bool = False,
+        weights: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
     ) -> None:
-        self.as_loaded, self.probability, self.weights = data, probability, weights
+        self.as_loaded, self.probability, self.weights, self.labels = data, probability, weights, labels
         self.data = data = scaled(data, None if weights is None else weights != 0)
-        self.codes = encode(data.train.labels, data.classes)
-        self.classes = data.classes
+        self.codes, self.classes = data.codes, data.classes
         self.columns: Row = ALONE | {  # that describe the data
             "dataset": data.name,
             "data_sha256": data.fingerprint,
@@ -108,9 +112,13 @@ class LocalRows:
                 result = with_probabilities(train.X, codes, result, settings, **more)
             except UNMEASURED as error:
                 result = unmeasured(result, "Probabilities", error)
-        zero_based = None if is_given(settings.kernel) else train.zero_based
-        names = train.feature_names
-        model = replace(result.model, ranges=train.ranges, feature_names=names, zero_based=zero_based)
+        model = replace(
+            result.model,
+            labels=self.labels,
+            ranges=train.ranges,
+            feature_names=train.feature_names,
+            zero_based=None if is_given(settings.kernel) else train.zero_based,
+        )
         return replace(result, model=model)
 
     def without(self, held_out: np.ndarray) -> "LocalRows":

@@ -81,8 +81,7 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     )
     is_divided = found.test is None and not found.lacking and wanted.test_fraction is not None
     if is_divided:
-        codes = encode(found.train.labels, found.classes)
-        whole = divided(found, holdout(codes, wanted.test_fraction or 0.0, wanted.seed))
+        whole = divided(found, holdout(found.codes, wanted.test_fraction or 0.0, wanted.seed))
     else:
         whole = scaled(found)
     train = subsample(whole.train, wanted.rows, wanted.seed)

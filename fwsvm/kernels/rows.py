@@ -47,7 +47,7 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
     if not scipy.sparse.issparse(X):  # what is not zero is stored
         table = np.asarray(X, np.float64)
         mask, starts = table != 0.0, np.zeros(len(table) + 1, np.int64)
-        np.cumsum(np.count_nonzero(mask, axis=1), out=starts[1:])
+        mask.sum(axis=1).cumsum(out=starts[1:])
         columns = np.broadcast_to(np.arange(table.shape[1], dtype=np.int32), table.shape)[mask]
         return Rows(table[mask].astype(dtype, copy=False), columns, starts, table.shape[1])
     compressed: Any = canonical(X)

@@ -58,7 +58,7 @@ def mean_squared_distance(X: RowMatrix) -> float:
         return 0.0
     X, _ = occurring(X)
     if isinstance(X, np.ndarray):
-        mean = X.mean(axis=0, dtype=np.float64)
+        mean = X.sum(axis=0, dtype=np.float64) / m
         squares = sum(float(np.sum(np.square(X[some] - mean))) for some in blocks(X, BLOCK))
         return _at_least_zero(2.0 / (m - 1) * squares)
     rows = scipy.sparse.csr_array(X)

@@ -88,19 +88,20 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     if not outcomes:
         return estimated(math.nan, math.nan, "none")
-    *numbers, kinds, within, errors = zip(*outcomes, strict=True)
-    objectives, gaps, relative, primals, duals = map(np.hstack, numbers)
+    *_, kinds, within, errors = zip(*outcomes, strict=True)
+    numbers = np.concatenate([np.reshape(each[:5], (5, -1)) for each in outcomes], axis=1)
+    objective, gap, _, primal, dual = numbers.sum(axis=1).tolist()
     # what is known exactly adds to an estimate
     kind = "estimate" if set(kinds) == {"exact", "estimate"} else kinds[0] if len(set(kinds)) == 1 else "none"
     known = [error for error in errors if math.isfinite(error)]
     return Outcome(
-        float(objectives.sum()),
-        float(gaps.sum()),
-        float(relative.max()),
-        float(primals.sum()),
-        float(duals.sum()),
+        objective,
+        gap,
+        float(numbers[2].max()),
+        primal,
+        dual,
         kind,
-        bool(np.hstack(within).all()),
+        all(map(np.all, within)),
         math.hypot(*known) if known else math.nan,  # the parts' samples are independent
     )
 

@@ -92,8 +92,9 @@ def fit(
         else:
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    support = found.support if found.support is None or rows.kept is None else rows.kept[found.support]
-    return replace(found, support=support)
+    if found.support is None or rows.kept is None:
+        return found
+    return replace(found, support=rows.kept[found.support])
 
 
 class Checked(NamedTuple):
@@ -128,10 +129,13 @@ def checked(
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     if not all_finite(X):
         raise UsageError("the rows hold values that are not finite numbers")
-    weights, kept = np.ones(len(codes)) if weights is None else weights, None
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+    kept = None
+    if weights is None:
+        weights = np.ones(len(codes))
+    elif not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
-    weights = weights * weights_of_classes(class_weight, codes, classes, weights)[codes]
+    if class_weight is not None:
+        weights = weights * weights_of_classes(class_weight, codes, classes, weights)[codes]
     if not weights.all():
         kept = np.flatnonzero(weights)
         X, codes, weights = X[kept].astype(np.float64, copy=False), codes[kept], weights[kept]

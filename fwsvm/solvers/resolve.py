@@ -132,7 +132,8 @@ def resolve(settings: Settings, X: Any) -> Resolved:
 def _check_values(settings: Settings) -> None:
     """Refuse values that are not those allowed."""
     for name, allowed in ALLOWED.items():
-        if (value := getattr(settings, name)) is not None:
+        value = getattr(settings, name)
+        if value is not None and value is not getattr(Settings, name):
             check(name.rstrip("_"), value, allowed)
 
 
@@ -211,7 +212,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     """
     _check_values(settings)
     chosen = method(settings.method)
-    family, defaults = FAMILIES[chosen.family], Settings()
+    family = FAMILIES[chosen.family]
     name = settings.kernel or family.default_kernel
     kernel, known = f"the {name} kernel", kernel_family(name)
     can_sample = "sampled" in family.searches
@@ -231,5 +232,5 @@ def refuse_what_does_nothing(settings: Settings) -> None:
         "gradient": unsampled,
     }
     for setting, whose in idle.items():
-        if whose and getattr(settings, setting) != getattr(defaults, setting):
+        if whose and getattr(settings, setting) != getattr(Settings, setting):
             raise SettingError(f"{setting} means nothing to {whose}; leave it out")

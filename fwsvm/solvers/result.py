@@ -176,18 +176,18 @@ def _kernel_model(
             ((i, j),) = problems.classes[part.numbers]
             coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = weights
             known[part.numbers] = machine.bias
-    i, j = np.triu_indices(K, 1)
-    has_rows = np.isin(np.arange(K), problems.occupied)
-    biases = has_rows[i].astype(np.float64) - has_rows[j]
-    biases[has_rows[i] & has_rows[j]] = known
+    every, has_rows = np.arange(K), problems.counts > 0
+    biases = np.subtract.outer(has_rows, has_rows, dtype=np.float64)
+    biases[tuple(problems.classes.T)] = known
     support = np.flatnonzero(coefficients.any(axis=1))
-    support = support[np.argsort(codes[support], kind="stable")]
+    support = support[codes[support].argsort(kind="stable")]
     # a model does not keep the values of a precomputed kernel
     family = kernel_family(resolved.kernel_name)
     kernel = family.checked() if family.given else resolved.kernel
     vectors = problems.X[support].astype(np.float64, copy=False)
     counts = np.bincount(codes[support], minlength=K)
-    return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], biases), support
+    pairs = biases[np.less.outer(every, every)]
+    return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], pairs), support
 
 
 def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> LinearModel:

@@ -1,6 +1,7 @@
 """The two-class problems of a training, solved one after another or one a thread."""
 
 import functools
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ class Subproblems:
     labels : tuple of str, of the classes
     weights : ndarray of float64, shape (m,), all positive
     scheme : {"one-vs-one", "one-vs-rest"}
+    counts : ndarray of int, shape (K,), the rows of each class
     occupied : ndarray of int, ascending: the classes that have rows
     classes : ndarray of int, shape (problems, 2), the classes +1 and -1 of each problem, -1 for the rest
     """
@@ -47,12 +49,15 @@ class Subproblems:
     scheme: str
 
     def __post_init__(self) -> None:
-        self.K, self.occupied = len(self.labels), np.flatnonzero(np.bincount(self.codes, minlength=2))
+        self.K = len(self.labels)
+        self.counts = np.bincount(self.codes, minlength=self.K)
+        self.occupied = self.counts.nonzero()[0]
         k = len(self.occupied)
         self.in_pairs = k > 2 and self.scheme == "one-vs-one"
-        self.classes = np.array([(c, -1) for c in self.occupied[: k if k > 2 else 1]])
+        pairs: Any = [(c, -1) for c in self.occupied[: k if k > 2 else 1]]
         if self.scheme == "one-vs-one":
-            self.classes = self.occupied[np.argwhere(np.arange(k)[:, None] < np.arange(k))]
+            pairs = [*itertools.combinations(self.occupied.tolist(), 2)]
+        self.classes = np.array(pairs)
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -62,7 +67,7 @@ class Subproblems:
         """The rows of each problem, shape (problems,)."""
         if not self.in_pairs:
             return np.full(len(self), len(self.codes))
-        return np.asarray(np.bincount(self.codes, minlength=self.K)[self.classes].sum(axis=1))
+        return np.asarray(self.counts[self.classes].sum(axis=1))
 
     @functools.cached_property
     def members(self) -> list[np.ndarray]:

@@ -141,14 +141,8 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     """
     resolved, m = settings[0], len(problems.codes)
     rows = problems.source.take(np.arange(m))
-    own, itself = own_terms_and_values(resolved.kernel, rows)
-    error = value_error(resolved.kernel, own)
-    # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
-    if cancels(error, dense=False):
-        return None
-    counts, tiled = np.bincount(problems.codes), is_dense(rows)
-    widths = -(-counts // HEIGHT) * HEIGHT
-    starts = np.concatenate([[0], np.cumsum(widths)])
+    widths, tiled = -(-problems.counts // HEIGHT) * HEIGHT, is_dense(rows)
+    starts = np.append(0, widths.cumsum())
     size = int(starts[-1])
     columns, values = (
         resolved.threads * _largest_pair(widths) ** 2,
@@ -156,13 +150,15 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     )
     if 8 * (columns + values + len(settings) * m * problems.K) > resolved.cache_bytes:
         return None
-    # an empty row after the others stands wherever a class has none
-    row, padded = np.full(size, m), rows._replace(starts=np.append(rows.starts, rows.starts[-1]))
-    row[np.arange(m) + np.repeat(starts[:-1] - np.cumsum(counts) + counts, counts)] = np.argsort(
-        problems.codes, kind="stable"
-    )
-    rows = some_rows(padded, row)
-    own, itself = np.append(own, 0.0)[row], np.append(itself, 0.0)[row]
+    # an empty row, of the number m, stands wherever a class has none
+    classes = np.append(problems.codes, np.arange(problems.K).repeat(widths - problems.counts))
+    row = np.minimum(classes.argsort(kind="stable"), m)
+    rows = some_rows(rows._replace(starts=np.append(rows.starts, rows.starts[-1])), row)
+    own, itself = own_terms_and_values(resolved.kernel, rows)
+    error = value_error(resolved.kernel, own)
+    # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
+    if cancels(error, dense=False):
+        return None
     weights = np.append(problems.weights, 1.0)[row]
     ridges = 1.0 / (np.array([[each.C] for each in settings]) * weights)
     return PairRows(
