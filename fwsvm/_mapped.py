@@ -88,14 +88,6 @@ def only_columns(X: "scipy.sparse.csr_array", columns: np.ndarray) -> "scipy.spa
     return scipy.sparse.csr_array(entries, shape=(X.shape[0], len(columns)))
 
 
-def widened(X: RowMatrix, columns: np.ndarray, features: int) -> "scipy.sparse.csr_array":
-    """Return rows of the features ``columns``, ascending, as rows of ``features`` features."""
-    rows = scipy.sparse.csr_array(X)
-    return scipy.sparse.csr_array(
-        (rows.data, columns[rows.indices], rows.indptr), shape=(X.shape[0], features)
-    )
-
-
 def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     """Return the rows of X (m, n) with ``features`` columns, and how many non-zeros were left out.
 
@@ -104,11 +96,10 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     """
     if X.shape[1] == features:
         return X, 0
-    kept: RowMatrix
-    if isinstance(X, np.ndarray):
-        kept = np.zeros((X.shape[0], features))
-        kept[:, : X.shape[1]] = X[:, :features]
+    m, n = X.shape
+    kept: RowMatrix = X[:, :features] if n > features else X
+    if isinstance(kept, np.ndarray):
+        kept = np.pad(kept, ((0, 0), (0, max(0, features - n))))
     else:
-        part = X[:, :features] if X.shape[1] > features else X
-        kept = scipy.sparse.csr_array((part.data, part.indices, part.indptr), shape=(X.shape[0], features))
+        kept = scipy.sparse.csr_array((kept.data, kept.indices, kept.indptr), shape=(m, features))
     return kept, int((X[:, features:] != 0).sum())

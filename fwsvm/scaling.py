@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns, widened
+from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns
 from fwsvm._memory import require
 from fwsvm.errors import DataError
 
@@ -125,7 +125,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     if not isinstance(scaled, np.ndarray) or (not isinstance(X, np.ndarray) and n > 2 * k):
         scaled = scipy.sparse.csr_array(scaled)
         scaled.eliminate_zeros()
-        return widened(scaled, ranges.features, n)
+        places = ranges.features[scaled.indices]
+        return scipy.sparse.csr_array((scaled.data, places, scaled.indptr), shape=X.shape)
     if k == n:
         return scaled
     every = np.zeros(X.shape)

@@ -185,6 +185,10 @@ def _shape_notices(entry: Entry, data: Dataset) -> Iterator[str]:
     if not data.lacking:
         ours["t"] = data.test.rows if data.test else 0
     for shape in entry.published:
-        printed = [(key, getattr(shape, key) or here, here) for key, here in ours.items()]
-        if differ := [f"{key} = {n:,} (here {here:,})" for key, n, here in printed if n != here]:
+        differ = [
+            f"{key} = {n:,} (here {here:,})"
+            for key, here in ours.items()
+            if (n := getattr(shape, key) or here) != here
+        ]
+        if differ:
             yield f"paper {shape.paper} prints {', '.join(differ)} for {shape.name}"

@@ -128,13 +128,8 @@ def row_ends(lengths: Sequence[NDArray[np.integer]]) -> NDArray[np.integer]:
 
 def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> None:
     """Refuse rows that were read as zero-based, since the ``features`` of training were, but look one-based."""
-    X = table.X
-    if (
-        table.zero_based
-        and table.features == features + 1
-        and not isinstance(X, np.ndarray)
-        and X.indices.min(initial=1) > 0
-    ):
+    X: Any = table.X
+    if table.zero_based and table.features == features + 1 and X.indices.min(initial=1) > 0:
         raise DataError(
             f"{path} looks one-based, with indices from 1 to {features}, but the training rows were zero-based; "
             "predict it with --one-based, or write its indices from 0"

@@ -283,7 +283,7 @@ def state_of(file: RawFile, path: Path | None = None) -> str:
 
 def derived_text(rule: Derivation, whole: Path, part: Path) -> bytes:
     """Return the lines of a file that is derived from those of a whole set and of a part."""
-    lines, taken = (path.read_bytes().removesuffix(b"\n").split(b"\n") for path in (whole, part))
+    lines, taken = (path.read_bytes().splitlines() for path in (whole, part))
     rest, found = enumerate(lines), list[int]()
     for number, wanted in enumerate(taken):
         equal = (place for place, line in rest if line == wanted)

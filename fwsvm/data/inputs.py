@@ -86,7 +86,7 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     """
     m, n = table.X.shape
     found = labels.classes(table.labels)
-    counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
+    counts = np.bincount(labels.encode(table.labels, found))
     columns, *ends = extremes(table.X)
     values = np.concatenate([*ends, np.zeros(int(len(columns) < n or not n))])
     each = np.concatenate([(table.X[some] != 0).sum(axis=1) for some in blocks(table.X)])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
-from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.dataset import Dataset, LabelledRows, row_ends
 from fwsvm.errors import DataError, UsageError
 from fwsvm.parameters import types_of, values
 from fwsvm.plugins import entry_of
@@ -90,9 +90,8 @@ def documents(lengths: Any, words: Any, weights: Any, of_count: Callable[[Any], 
 
     A value is the weight of the word times ``of_count`` of its occurrences.
     """
-    ends, shape = np.append(0, np.cumsum(lengths)), (len(lengths), len(weights))
-    arrays = np.ones(len(words)), words.astype(np.int32), ends.astype(np.int32)
-    X = scipy.sparse.csr_array(arrays, shape=shape)
+    arrays = np.ones(len(words)), words.astype(np.int32), row_ends([lengths])
+    X = scipy.sparse.csr_array(arrays, shape=(len(lengths), len(weights)))
     X.sum_duplicates()
     X.data = of_count(X.data) * weights[X.indices]
     row = np.repeat(np.arange(len(lengths)), np.diff(X.indptr))

@@ -53,12 +53,15 @@ def loader_of(
         raise UsageError(f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one")
     if zero_based and kind != "svmlight":
         raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {kind}")
+    loader: dict[str, Any] = {"format": kind}
     if kind == "csv":
-        layout = tables.layout_of(path, label, unlabelled=unlabelled)
-        names = {"columns": [*columns]} if columns and layout["header"] else {}
-        return {"format": kind, **layout, **names}
-    counted = {"zero_based": zero_based} if kind == "svmlight" else {}
-    return {"format": kind, **counted, **({"unlabelled": True} if unlabelled else {})}
+        loader |= tables.layout_of(path, label, unlabelled=unlabelled)
+        if columns and loader["header"]:
+            loader["columns"] = [*columns]
+        return loader
+    if kind == "svmlight":
+        loader["zero_based"] = zero_based
+    return loader | {"unlabelled": True} if unlabelled else loader
 
 
 def read(path: Path, loader: Mapping[str, Any], *, member: str = "", sha256: str = "") -> LabelledRows:

@@ -266,7 +266,7 @@ def text_blocks(
     ``names`` are the labels as they are to be written, ``value_text`` returns that of a value.
     """
     for name in set(names):
-        if name.split() != [name] or name == "nan" or any(mark in name for mark in ":,#"):
+        if name.partition("#")[0].split() != [name] or _label_fault(name.encode()):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
     text_of = functools.lru_cache(BLOCK_ENTRIES)(value_text)  # many files have few different numbers
     for some in blocks(X, BLOCK_ENTRIES):

@@ -5,7 +5,7 @@ It stops at the first row that is none, and leaves values that are not plain num
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,19 @@ TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, DIGIT_0, COLON, LETTER_E = 
 #: What follows the lines of a text: the last line may lack its end, and `QUERY` is looked for.
 PADDING = b"\n" + bytes(4)
 
-U0, U1, U8, U9, U10 = (np.uint64(k) for k in (0, 1, 8, 9, 10))
-ZERO = np.uint64(DIGIT_0)
+UInt: TypeAlias = np.uint64  # positions and digits: compiled code need not look for negative ones
+Text: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int64]
+U0, U1, U8, U9, U10 = (UInt(k) for k in (0, 1, 8, 9, 10))
+ZERO = UInt(DIGIT_0)
 QUERY = b"qid:"
-MAX_DIGITS, TEN_TO_8 = np.uint64(19), np.uint64(10**8)  # so many digits a uint64 holds
+MAX_DIGITS, TEN_TO_8 = UInt(19), UInt(10**8)  # so many digits a uint64 holds
 MAX_SCALE = 64
 MAX_SEARCHED = 128  # labels among which one is looked for: real-valued targets differ in every row
 _SCALES = [Fraction(10) ** k for k in range(-MAX_SCALE, MAX_SCALE + 1)]
 SCALE_HIGH = np.array([float(scale) for scale in _SCALES])  # the nearest doubles, and what they lack
 SCALE_LOW = np.array([float(scale - Fraction(float(scale))) for scale in _SCALES])
-EXACT_MANTISSA, EXACT_SCALE = np.uint64(1 << 53), 22  # both are doubles: their quotient is rounded once
+EXACT_MANTISSA, EXACT_SCALE = UInt(1 << 53), 22  # both are doubles: their quotient is rounded once
 QUOTIENT_ERROR = 2.0**-98  # relative, of a quotient of two doubles each; rounding errors sum to below 2^-101
 
 
@@ -42,10 +45,10 @@ class Parsed(NamedTuple):
 
     data: NDArray[np.float64]
     indices: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    unread: NDArray[np.int64]
+    indptr: Places
+    codes: Places
+    labels: Places
+    unread: Places
     is_valid: bool
     lines: int
     empty: int  # lines without a row or a comment
@@ -55,7 +58,7 @@ class Parsed(NamedTuple):
 
 
 @njit
-def parse_rows(text: NDArray[np.uint8]) -> Parsed:
+def parse_rows(text: Text) -> Parsed:
     """Parse the lines of a text, which ends with `PADDING`."""
     size = len(text)
     values, indices = (
@@ -66,7 +69,7 @@ def parse_rows(text: NDArray[np.uint8]) -> Parsed:
         (4, size // 2), np.int64
     )  # a row is 1 and a newline; one block of memory is had again sooner
     ends, codes, labels, unread = places[0], places[1], places[2], places[3]
-    pos, end = U0, np.uint64(size - len(PADDING))
+    pos, end = U0, UInt(size - len(PADDING))
     m, z = U0, U0
     lines, empty, classes, nans, queries = 0, 0, 0, 0, 0
     least, largest = MAX_INDEX, -1
@@ -119,14 +122,14 @@ def parse_rows(text: NDArray[np.uint8]) -> Parsed:
 
 @njit(each_step=True)
 def _parse_entries(
-    text: NDArray[np.uint8],
-    pos: np.uint64,
+    text: Text,
+    pos: UInt,
     values: NDArray[np.float64],
     indices: NDArray[np.int32],
-    unread: NDArray[np.int64],
-    z: np.uint64,
+    unread: Places,
+    z: UInt,
     nans: int,
-) -> tuple[np.uint64, np.uint64, int, int]:
+) -> tuple[UInt, UInt, int, int]:
     """Parse the entries of a row; return the position of what is none, z, nans, and the number of queries."""
     least, queries = U0, 0
     while True:
@@ -150,7 +153,7 @@ def _parse_entries(
 
 
 @njit(each_step=True)
-def _starts_query(text: NDArray[np.uint8], pos: np.uint64) -> bool:
+def _starts_query(text: Text, pos: UInt) -> bool:
     """Return whether a token that is ignored starts at a position."""
     for byte in QUERY:
         if text[pos] != byte:
@@ -166,7 +169,7 @@ def _ends_token(byte: int) -> bool:
 
 
 @njit(each_step=True)
-def _skip_blanks(text: NDArray[np.uint8], pos: np.uint64) -> np.uint64:
+def _skip_blanks(text: Text, pos: UInt) -> UInt:
     """Return the position of the next byte that is no blank: space, tab, vertical tab, form feed, carriage return."""
     while text[pos] == SPACE or (TAB <= text[pos] <= RETURN and text[pos] != NEWLINE):
         pos += U1
@@ -174,15 +177,13 @@ def _skip_blanks(text: NDArray[np.uint8], pos: np.uint64) -> np.uint64:
 
 
 @njit(each_step=True)
-def _label_code(
-    text: NDArray[np.uint8], start: np.uint64, stop: np.uint64, labels: NDArray[np.int64], known: int
-) -> int:
+def _label_code(text: Text, start: UInt, stop: UInt, labels: Places, known: int) -> int:
     """Return which of the known labels at these places stands from start to stop; their number if none of them does.
 
     With `MAX_SEARCHED` labels and more a label may have several codes.
     """
     for code in range(min(known, MAX_SEARCHED)):
-        one, other = start, np.uint64(labels[code])
+        one, other = start, UInt(labels[code])
         while one < stop and text[one] == text[other]:
             one += U1
             other += U1
@@ -192,18 +193,18 @@ def _label_code(
 
 
 @njit(each_step=True, forceinline=True)
-def _parse_digits(text: NDArray[np.uint8], pos: np.uint64, number: np.uint64) -> tuple[np.uint64, np.uint64]:
+def _parse_digits(text: Text, pos: UInt, number: UInt) -> tuple[UInt, UInt]:
     """Append the digits at a position to a number; return it and the position after them."""
-    digit = np.uint64(text[pos]) - ZERO
+    digit = UInt(text[pos]) - ZERO
     while digit <= U9:
         number = number * U10 + digit
         pos += U1
-        digit = np.uint64(text[pos]) - ZERO
+        digit = UInt(text[pos]) - ZERO
     return number, pos
 
 
 @njit(each_step=True, forceinline=True)
-def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uint64]:
+def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
     """Return the double that Python's ``float`` returns for a token, and the position after the token.
 
     It is NaN where only ``float`` can tell it, or that there is none.
@@ -231,28 +232,28 @@ def _parse_value(text: NDArray[np.uint8], pos: np.uint64) -> tuple[float, np.uin
     is_short &= decimals + (digits if whole > U0 else U0) <= MAX_DIGITS
     if is_short and -MAX_SCALE <= scale <= MAX_SCALE and _ends_token(text[pos]):
         if mantissa <= EXACT_MANTISSA and 0 <= scale <= EXACT_SCALE:
-            value = np.float64(np.int64(mantissa)) / SCALE_HIGH[np.uint64(MAX_SCALE + scale)]
+            value = np.float64(np.int64(mantissa)) / SCALE_HIGH[UInt(MAX_SCALE + scale)]
         else:
-            value = _round_quotient(mantissa, np.uint64(MAX_SCALE + scale))
+            value = _round_quotient(mantissa, UInt(MAX_SCALE + scale))
     while not _ends_token(text[pos]):
         pos += U1
     return (-value if is_negative else value), pos
 
 
 @njit(each_step=True, forceinline=True)
-def _skip_sign(text: NDArray[np.uint8], pos: np.uint64) -> np.uint64:
+def _skip_sign(text: Text, pos: UInt) -> UInt:
     """Return the position after a sign, if there is one."""
-    return pos + np.uint64(text[pos] == MINUS or text[pos] == PLUS)
+    return pos + UInt(text[pos] == MINUS or text[pos] == PLUS)
 
 
 @njit(each_step=True)
-def _round_quotient(mantissa: np.uint64, scale: np.uint64) -> float:
+def _round_quotient(mantissa: UInt, scale: UInt) -> float:
     """Return the double nearest to mantissa / 10^(scale - 64), NaN where the error of the quotient leaves two.
 
     Both are sums of two doubles; a fused operation gives the remainder of the first two without an error.
     """
     high, divisor = np.float64(mantissa), SCALE_HIGH[scale]
-    low = np.float64(np.int64(mantissa - np.uint64(high)))
+    low = np.float64(np.int64(mantissa - UInt(high)))
     quotient = high / divisor
     rest = (fused_muladd(-quotient, divisor, high) + (low - quotient * SCALE_LOW[scale])) / divisor
     value = quotient + rest

@@ -6,7 +6,6 @@ an indicator for each of its values.
 
 import csv
 import warnings
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -150,10 +149,11 @@ def read(
     symbols = {place(key): [*map(str, values)] for key, values in (categorical or {}).items()}
     used = [*map(place, columns)] or sorted({*columns_at} - {*labels_at, *map(place, drop)})
     numeric = [at for at in used if at not in symbols]
-    kinds = dict.fromkeys(numeric, float) | {at: pd.CategoricalDtype(symbols[at]) for at in symbols}
+    kinds: dict[int, Any] = dict.fromkeys(columns_at, str) | dict.fromkeys(numeric, float)
+    kinds |= {at: pd.CategoricalDtype(symbols[at]) for at in symbols}
     top = {"header": 0 if header else None, "names": columns_at}
     try:
-        frame = table(**top, dtype=defaultdict(lambda: str, kinds))
+        frame = table(**top, dtype=kinds)
         numbers = np.ascontiguousarray(frame[numeric].to_numpy(np.float64))
         lacking = frame[[*symbols, *labels_at]].isin(["", np.nan]).any(axis=None)
         is_right = np.isfinite(numbers).all() and not lacking

@@ -9,34 +9,32 @@ import lzma
 import subprocess
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, listed
 from fwsvm.files.folders import require_file
 
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
 #: Real data sets expand 3 to 50 times.
 ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
 HEAD_BYTES = 4096
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def _uncompress(file: IO[bytes]) -> IO[bytes]:
     """Return what a file packed by Unix ``compress`` (``.Z``) holds."""
     try:
-        done = subprocess.run(["gzip", "-dc"], input=file.read(), capture_output=True, check=False)
+        done = subprocess.run(["gzip", "-dc"], input=file.read(), capture_output=True, check=True)
     except FileNotFoundError:
         raise DataError("gzip, which unpacks .Z files, is not installed; unpack the file first") from None
-    if done.returncode:
-        raise zlib.error(done.stderr.decode(errors="replace").strip())
     return io.BytesIO(done.stdout)
 
 
 #: First bytes of compressed files, and what opens them.
 COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"\x1f\x8b": gzip.open,
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
     b"\x1f\x9d": _uncompress,
@@ -105,30 +103,30 @@ def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
     require_file(path)
     named = f"{path}: {member}" if member else str(path)
     try:
-        with contextlib.ExitStack() as stack:
-            stream: Any = stack.enter_context(path.open("rb"))
+        with path.open("rb") as file:
+            stream: Any = file
             start = stream.peek(HEAD_BYTES)
             inside = next(
-                (each(stream) for magic, each in COMPRESSIONS.items() if start.startswith(magic)), None
+                (each(file) for magic, each in COMPRESSIONS.items() if start.startswith(magic)), None
             )
             if member:
-                archive = stack.enter_context(zipfile.ZipFile(stream))
+                archive = zipfile.ZipFile(file)
                 fits = fnmatch.filter(archive.namelist(), member)
                 if len(fits) != 1:
-                    there = ", ".join(map(ascii, archive.namelist()[:8]))
+                    there = listed(map(ascii, archive.namelist()))
                     raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
-                inside = stack.enter_context(archive.open(fits[0]))
+                inside = archive.open(fits[0])
             if inside is not None:
                 stream = io.BufferedReader(_LimitedStream(path, inside), 1 << 16)
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
-            start = head.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
+            start = head.removeprefix(BOM_UTF8).lstrip().lower()
             complaints = [said for magic, said in NOT_TEXT.items() if start.startswith(magic)]
             if b"\0" in head or not head:
                 complaints.append("is binary, not text" if head else "is empty")
             if complaints:
                 raise DataError(f"{named} {complaints[0]}")
-            if head.startswith(BYTE_ORDER_MARK):
-                stream.read(len(BYTE_ORDER_MARK))
+            if head.startswith(BOM_UTF8):
+                stream.read(len(BOM_UTF8))
             yield stream
     except EOFError:
         raise DataError(f"{named} is a truncated file; fetch it again") from None
