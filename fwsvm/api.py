@@ -4,6 +4,7 @@ They take arrays as well as the files and names of the command line, with the sa
 two classes the larger label is +1.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,8 @@ def predict(
     check("threads", threads, ALLOWED["threads"])
     if isinstance(model, str | Path):
         model = load(model)
-    model = model.model if isinstance(model, Result) else model
+    if isinstance(model, Result):
+        model = replace(model.model, facts=model.settings)
     found = predict_rows(model, _unseen(model, data), threads, wanted=PROBABILITY if probability else "")
     for notice in found.notices:
         warn_user(notice)
@@ -183,6 +185,8 @@ def save(path: str | Path, model: Model | Result) -> None:
     UserWarning
         ``PATH.range`` exists, of another machine, but this one's training did not scale.
     """
+    if not isinstance(model, Model | Result):
+        raise UsageError("give the path first, then the result or model: save(path, result)")
     model_files.write(path, with_facts(model, row(model)) if isinstance(model, Result) else model)
 
 

@@ -12,7 +12,7 @@ import fwsvm
 from fwsvm import _mapped
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.errors import DataError, FwsvmError, UsageError
 from fwsvm.solvers.fit import announce_compiling
 from tests import svmlight_files
 from tests.cli.running import done
@@ -97,6 +97,8 @@ def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method)
     fwsvm.save(tmp_path / "b.model", model)
     assert (fwsvm.predict(tmp_path / "b.model", X) == fwsvm.predict(model, X)).all()
     assert (tmp_path / "b.model").read_bytes() == (tmp_path / "a.model").read_bytes()
+    with pytest.raises(UsageError, match=r"give the path first, .* save\(path, result\)"):
+        fwsvm.save(result, tmp_path / "c.model")
 
 
 def test_columns_are_those_of_training_in_their_order(tmp_path):
@@ -134,6 +136,9 @@ def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(train
     assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
     with pytest.raises(UsageError, match="the rows have 3 features, but the model was trained on 4"):
         fwsvm.predict(trained, X[:, :3])
+    values = X @ X.T
+    with pytest.raises(DataError, match="kernel values with 160 rows, but the model was trained on 80"):
+        fwsvm.predict(fwsvm.train(values, Y, kernel="precomputed"), np.hstack([values, values]))
 
 
 @pytest.mark.parametrize(

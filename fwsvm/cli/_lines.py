@@ -1,5 +1,6 @@
 """Lines of output, wrapped to the width of a terminal; whole where a program reads them."""
 
+import math
 import shutil
 import sys
 import textwrap
@@ -62,12 +63,16 @@ def tell(found: Iterable[object]) -> None:
 
 
 def known_of(row: Mapping[str, Any], forms: Mapping[str, str]) -> str:
-    """Return those columns of a row that have a value, each in its form.
+    """Return those columns of a row that have a number, each in its form.
 
     >>> known_of({"a": 1.0, "b": None}, {"a": "A {:.1f}", "b": "B {}", "c": "C {}"})
     'A 1.0'
     """
-    return ", ".join(form.format(row[name]) for name, form in forms.items() if row.get(name) is not None)
+    return ", ".join(
+        form.format(value)
+        for name, form in forms.items()
+        if (value := row.get(name)) is not None and not math.isnan(value)
+    )
 
 
 def outcome(row: Mapping[str, Any]) -> str:

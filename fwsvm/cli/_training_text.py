@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fwsvm.cli._lines import known_of, say, tell
-from fwsvm.errors import ModelError, listed
+from fwsvm.errors import ModelError, counted, listed
 from fwsvm.phases import Phase
 from fwsvm.settings import with_options
 
@@ -46,9 +46,13 @@ def open_problem(
     settings = for_cluster(settings)
     with opened(scheduler, data, how.get("test"), zero_based=how["zero_based"], scale=how["scale"]) as remote:
         resolved, table = resolve(remote.source, settings), remote.source.table
-        origin = f"{data} (on {len(table.cluster.client.nthreads()):,} workers)"
-        shape = f"{len(table.codes):,} x {table.features:,}"
-        _print_problem(remote, resolved, table.ranges, origin=origin, shape=shape)
+        _print_problem(
+            remote,
+            resolved,
+            table.ranges,
+            origin=f"{data} (on {counted(len(table.cluster.client.nthreads()), 'worker')})",
+            shape=f"{len(table.codes):,} x {table.features:,}",
+        )
         yield remote, settings, resolved
 
 
@@ -76,9 +80,9 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
         shape = f"{m:,} x {n - 1:,} kernel values"
         if how.get("test") is not None:
             unseen = inputs.read_rows(how["test"], zero_based=True, unseen=True)
-            refuse_other_rows(unseen.X, training_rows=n - 1)
-    origin = f"{data.name} ({'file' if Path(name).is_file() else f'data set, source {data.source}'})"
-    _print_problem(rows, resolved, data.train.ranges, origin=origin, shape=shape)
+            refuse_other_rows(unseen.X, n - 1, n - 1)
+    origin = "file" if Path(name).is_file() else f"data set, source {data.source}"
+    _print_problem(rows, resolved, data.train.ranges, origin=f"{data.name} ({origin})", shape=shape)
     weights = weights_of_classes(settings.class_weight, rows.codes, classes, np.ones(m))
     if settings.class_weight is not None:
         each = [f"{name}: {weight:.4g}" for name, weight in zip(classes, weights, strict=True)]
@@ -143,7 +147,7 @@ RESULT = {
     "objective": "{objective:.10g}{in_all}",
     "gap": "{gap:.3g}{in_all}, relative {relative_gap:.3g}{worst} ({proof})",
     "support vectors": "{support_vectors:,}",
-    "iterations": "{iterations:,} ({steps:,} steps, {kernel_evaluations:,} kernel values)",
+    "iterations": "{iterations:,} (steps {steps:,}, kernel values {kernel_evaluations:,})",
     "accuracy": "{accuracies}",
     "seconds": "{seconds}",
 }
@@ -180,7 +184,9 @@ def print_result(result: "Result", row: dict[str, Any]) -> None:
     say("status", f"{how}: {result.message}" if is_best else how)
     if result.chosen:
         say("solved by", method_label(row["method"], "", result.chosen))
-    for label, text in RESULT.items():
+    # gaps of some subproblems bound nothing
+    lines = RESULT if result.solved == total else RESULT | {"gap": "unknown"}
+    for label, text in lines.items():
         say(label, text.format(**known))
     if not is_best:
         tell([with_options(result.message)])

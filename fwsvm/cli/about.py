@@ -183,17 +183,15 @@ def _variants(method: "Method") -> list[dict[str, Any]]:
     from fwsvm.solvers import FAMILIES
 
     family = FAMILIES[method.family]
-    found: list[dict[str, Any]] = [{}]
-    if family.solve_at_once is not None:  # small problems
-        found.append({"max_iterations": None})
-    if "sampled" in family.searches:
-        found.append({"search": "sampled"})
-    if family.searches:  # double precision
-        found.append({"tolerance": 1e-15})
-    if method.name in ("auto", "newton"):
+    variants: list[tuple[dict[str, Any], object]] = [
+        ({}, True),
+        ({"max_iterations": None}, family.solve_at_once),  # small problems
+        ({"search": "sampled"}, "sampled" in family.searches),
+        ({"tolerance": 1e-15}, family.searches),  # double precision
         # C alone tells the rows apart: single precision holds no factor of theirs
-        found.append({"times": 2, "C": 1e9})
-    return found
+        ({"times": 2, "C": 1e9}, method.name in ("auto", "newton")),
+    ]
+    return [settings for settings, is_needed in variants if is_needed]
 
 
 def _train(method: str, times: int = 1, **given: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm import exit_codes
 from fwsvm.cli._lines import LABEL, is_quiet, note, say
 from fwsvm.cli._options import (
     FILE_OR_NAME,
@@ -76,36 +77,35 @@ def easy(
             watch=display,
             count=functools.partial(display.count, "choose"),
         )
-    words = ["-m", "nested" if time_limit else settings.method]
+    C, gamma = map(best.values.get, ("C", "gamma"))
     if best.why_not:
         why = "no time to try any C on all folds" if time_limit else best.why_not
         say("choose", f"{why}: C is 1, gamma the default")
     else:
-        C, gamma = best.values["C"], best.values["gamma"]
-        words += ["-C", repr(C), "--gamma", repr(gamma)]
         some = f" of {used:,} of the rows" if used < data.train.rows else ""
-        tried = f"best of {best.tried} in {FOLDS} folds{some}, {best.accuracy:.2%} right"
-        say("choose", f"C {C:g}, gamma {gamma:.4g}: {tried}")
+        how = f"best of {best.tried} in {FOLDS} folds{some}"
+        say("choose", f"C {C:g}, gamma {gamma:.4g}: {how}, {best.accuracy:.2%} right")
         for name in best.on_edge:
             note(f"warning: {name} lies on the edge of the values tried; a better one may lie beyond")
     given = {
+        "-m": "nested" if time_limit else settings.method,
+        "-C": C,
+        "--gamma": gamma,
         "--scale": scaling,
         "--time-limit": time_limit and f"{max(0.1, time_limit - (time.monotonic() - begun)):.3g}",
         "--label": label,
         "--test": test,
         "--model": model,
     }
-    for name, value in given.items():
-        if value is not None:
-            words += [name, str(value)]
-    words.append(train)
+    words = [word for name, value in given.items() if value is not None for word in (name, str(value))]
     try:
-        with training.make_context("train", [*words], click.get_current_context()) as context:
+        with training.make_context("train", [*words, train], click.get_current_context()) as context:
             training.invoke(context)
-    except SystemExit:
-        say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
+    except SystemExit as ended:
+        if ended.code != exit_codes.FAILED:
+            say("model", f"{model}; `fwsvm predict {shlex.quote(str(model))} ROWS` predicts other rows")
         if not is_quiet():  # in one piece, to be copied
-            click.echo(f"{'repeat':<{LABEL}}{shlex.join(['fwsvm', 'train', *words])}")
+            click.echo(f"{'repeat':<{LABEL}}{shlex.join(['fwsvm', 'train', *words, train])}")
         raise
 
 

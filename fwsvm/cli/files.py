@@ -74,7 +74,7 @@ def scale(
         rule = libsvm_tools.read_ranges(restore)
         new = np.setdiff1d(inputs.features_in_use(X), rule.features) + 1
         if len(new):
-            notices += (f"{len(new)} features are not in {restore} and become 0: {listed(map(str, new))}",)
+            notices += (f"features that {restore} lacks become 0: {listed(map(str, new))}",)
     else:
         rule = scaling.fit(X, "[-1,1]")._replace(lower=low, upper=high)
     if save:
@@ -158,8 +158,7 @@ def subset(
     classes, text_of = libsvm_tools.lines_of(data, label)
     chosen = libsvm_tools.draw(classes, size, seed, stratified=method == "0")
     if output is None:
-        for text in text_of(chosen):
-            click.echo(text, nl=False)
+        sys.stdout.writelines(text_of(chosen))
         return
     left = np.setdiff1d(np.arange(len(classes)), chosen)
     for path, numbers in ((output, chosen), (rest, left)):

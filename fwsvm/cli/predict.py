@@ -94,8 +94,8 @@ def predict(
             table = prediction.read_unseen(machine, data, zero_based=zero_based, label=label)
             found = prediction.predict(machine, table, usable_threads(), wanted=wanted, name=data)
     if found.ignored:
-        why = f"the model was trained on {counted(machine.features, 'feature')}"
-        tell([f"{counted(found.ignored, 'non-zero')} ignored: {why}"])
+        trained = counted(machine.features, "feature")
+        tell([f"{counted(found.ignored, 'non-zero')} ignored: the model was trained on {trained}"])
     tell(found.notices)
     if found.unknown:
         tell([f"the model does not know the labels {listed(found.unknown)}; their rows count as wrong"])

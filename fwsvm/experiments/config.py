@@ -57,8 +57,8 @@ def load(path: Path, profile: str | None = None) -> Experiment:
         raise UsageError(f"{path}: there is no profile {profile!r}; it has {', '.join(names) or 'none'}")
     keys = file.at(profile)
     for key in ("name", "datasets", "methods"):
-        if key not in keys:
-            raise UsageError(f"{path}: the key {key!r} is missing")
+        if not keys.get(key):
+            raise UsageError(f"{path}: the key {key!r} is missing or empty")
     return Experiment(
         name=keys["name"],
         profile=profile or "",

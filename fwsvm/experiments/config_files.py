@@ -28,11 +28,13 @@ EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 #: Options of grid, which are no keys.
 OF_COMMAND = ("threads", "cache_mb", "scheduler", "out", "offline", "force")
-#: Other words of msgspec's messages.
+#: Patterns of msgspec's messages, and the words instead.
 PHRASES = {
     "Expected": "expected",
     "Invalid enum value": "there is no",
+    "Object missing required field step": "it lacks the key step; write {from: 1, to: 64, step: 4} or a list",
     "Object missing required field": "it lacks the key",
+    "text matching regex.*": "letters, digits and any of . + - _",
 }
 #: Kinds of values in messages.
 WORDS = {
@@ -209,8 +211,7 @@ def _check(path: Path, keys: Any) -> None:
         else:
             said = re.sub("`([a-z_| ]+)`", _in_words, said)
             for phrase, words in PHRASES.items():
-                said = said.replace(phrase, words)
-            said = re.sub("text matching regex.*", "letters, digits and any of . + - _", said)
+                said = re.sub(phrase, words, said)
             said = f"{where.rstrip('`')}: {said.replace('`', '')}".removeprefix(": ")
         raise ConfigFile(path, keys, {}).error(said, key, value) from None
 

@@ -168,8 +168,11 @@ def changed_parameters(settings: Settings) -> dict[str, Any]:
 
 
 def _differing(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    changed = {name: value for name, value in values.items() if value != defaults[name]}
-    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in changed.items()}
+    return {
+        name: value.name.lower() if isinstance(value, Enum) else value
+        for name, value in values.items()
+        if value != defaults[name]
+    }
 
 
 def kernel_of(settings: Settings) -> KernelFamily:

@@ -145,8 +145,10 @@ class Runner:
         """Tell what a search chose, once for all methods."""
         values, tolerance = chosen.values, stop_of(selection.candidates[0])[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
-        how = f"{selection.held_out.description}, tolerance {tolerance:g}"
-        said = f"{name}: {words} ({chosen.accuracy:.2%} right, {how})"
+        said = (
+            f"{name}: {words} ({chosen.accuracy:.2%} right, {selection.held_out.description}, "
+            f"tolerance {tolerance:g})"
+        )
         if said in self.announced:
             return
         self.announced.add(said)

@@ -113,8 +113,7 @@ class ResultsStore:
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
-        record = {"time": utc_now(), "event": event, **facts}
-        self._write("log.jsonl", json.dumps(record, default=str) + "\n")
+        self._write("log.jsonl", json.dumps({"time": utc_now(), "event": event, **facts}, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
         """Write the experiment as ``experiment.yaml``."""

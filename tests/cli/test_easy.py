@@ -52,6 +52,10 @@ def test_each_step_is_said_and_the_last_line_makes_the_same_model(folder):
     assert first.facts["run_id"] == second.facts["run_id"]
     np.testing.assert_array_equal(first.coefficients, second.coefficients)
     assert done("easy", "--quiet", "train.svm").output == ""
+    if Path("/dev/full").exists():
+        lost = done("easy", "train.svm", "--model", "/dev/full", code=4)
+        assert "the model is in" in lost.stderr
+        assert "predicts other rows" not in lost.stdout
 
 
 def test_labels_of_a_table_have_a_column(folder):

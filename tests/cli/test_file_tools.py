@@ -102,7 +102,7 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
     assert done("scale", "-l", 0, heart).stderr == ""
     saved = tmp_path / "ranges"
     done("scale", "-s", saved, heart)
-    assert "2 features are not in" in done("scale", "-r", saved, many).stderr
+    assert f"features that {saved} lacks become 0: 7, 9\n" in done("scale", "-r", saved, many).stderr
 
 
 @pytest.mark.parametrize(

@@ -96,3 +96,8 @@ def test_values_with_rows_that_trained_nothing_are_refused(files, tmp_path):
     trained(few, tmp_path / "m", "--kernel", "precomputed")
     for ended in (run("predict", tmp_path / "m", files[1]), run("train", few, "-t", "4", "--test", files[1])):
         assert "kernel values with 100 rows, but the model was trained on 98" in ended.stderr
+    ended = run("train", files[0], "-t", "4", "--test", few)
+    assert (
+        "kernel values with 98 training rows, and the model's support vectors go up to row 100"
+        in ended.stderr
+    )

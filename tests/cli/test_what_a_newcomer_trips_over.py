@@ -73,7 +73,11 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
     result = done("train", "--method", "swap-2o", "--time-limit", "1e-6", "rows")
     assert "subproblems were not reached" in result.stderr
-    assert re.search(r"objective .* \(sum of \d+ of 435 subproblems\)", result.stdout)
+    assert re.search(
+        r"objective .* \(sum of \d+ of 435 subproblems\)\ngap             unknown\n", result.stdout
+    )
+    told = done("cv", "--folds", "2", "--method", "swap-2o", "--time-limit", "1e-6", "rows").stdout
+    assert re.search(r"^fold 1 +time_limit, [^,]* right, \d+ SV, [^,]* s$", told, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

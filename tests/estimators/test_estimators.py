@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fwsvm
@@ -136,6 +137,13 @@ def test_the_linear_machine_is_liblinears(loss):
     decision = X @ ours.coef_.T + ours.intercept_
     assert np.allclose(decision, ours.decision_function(X))
     assert (ours.predict(X) == theirs.predict(X)).all()
+
+
+def test_class_weights_of_the_linear_machine_are_factors_of_c_for_rows():
+    ours = DualCoordinateSVC(loss="hinge", class_weight="balanced", tol=1e-9, max_iter=-1).fit(X, Y3)
+    theirs = LinearSVC(loss="hinge", tol=1e-10, max_iter=1_000_000)
+    theirs.fit(X, Y3, sample_weight=compute_sample_weight("balanced", Y3))
+    assert np.allclose(ours.coef_, theirs.coef_, atol=1e-4)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
