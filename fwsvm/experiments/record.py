@@ -17,7 +17,7 @@ from fwsvm._memory import RAN_OUT
 from fwsvm.errors import FwsvmError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import Model
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.results.writing import json_values
 from fwsvm.solvers import Settings, method
@@ -180,7 +180,7 @@ def kernel_of(settings: Settings) -> KernelFamily:
     return kernel_family(settings.kernel or FAMILIES[method(settings.method).family].default_kernel)
 
 
-def with_facts(result: Result, of_run: Row) -> KernelModel | LinearModel:
+def with_facts(result: Result, of_run: Row) -> Model:
     """Return a result's model with those columns of its row that a model file keeps."""
     values = json_values(of_run)
     return replace(result.model, facts={**result.model.facts, **{name: values[name] for name in FACTS}})

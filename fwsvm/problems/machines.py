@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ NOT_FINITE = "the rows hold values that are not finite numbers"
 
 
 @dataclass(frozen=True)
-class Machine(ABC):
+class Model(ABC):
     """What models of all kinds have.
 
     Attributes
@@ -50,6 +50,11 @@ class Machine(ABC):
     feature_names: tuple[str, ...] = ()
     zero_based: bool | None = None
 
+    @property
+    @abstractmethod
+    def features(self) -> int:
+        """Number of features n."""
+
     @abstractmethod
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return decision values of the rows of X (t, n), shape (t, pairs of classes or outputs).
@@ -72,7 +77,7 @@ class Machine(ABC):
 
 
 @dataclass(frozen=True)
-class KernelModel(Machine):
+class KernelModel(Model):
     """One-versus-one kernel machines over shared support vectors, in LIBSVM's layout; in pair i < j class i is +1.
 
     Attributes
@@ -187,7 +192,7 @@ def decisions_together(
 
 
 @dataclass(frozen=True)
-class LinearModel(Machine):
+class LinearModel(Model):
     """Linear machines: one for two classes, the first being +1, one a class (one-versus-rest) for more.
 
     Attributes
@@ -218,9 +223,6 @@ class LinearModel(Machine):
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes by the sign for two of them, by the largest value for more."""
         return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)
-
-
-Model: TypeAlias = KernelModel | LinearModel
 
 
 def refuse_undecided(decision: np.ndarray) -> None:

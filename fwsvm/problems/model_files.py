@@ -7,10 +7,14 @@ features          number of features
 classes           labels as text, where the header has codes for them
 labels            {"dtype": ..., "values": [...]}: the classes in the type that predictions have
 kernel, kernel_parameters, svm_predict     the kernel's own name and parameters; whether svm-predict knows it
+cells             {"directions": [[...]], "thresholds": [...]}: the tree of a model for each cell, see below
 scaling           {"interval": [0, 1], "features": [1, 3], "minimum": [...], "maximum": [...]}, features from 1
 feature_names     names of the training rows' columns
 zero_based        whether the training file counted its features from 0
 facts             method, settings and certificate, in a line of their own
+
+A model for each cell (`fwsvm.problems.cells`) has the svm_type ``c_svc_cells``, which LIBSVM refuses. Its rho, nr_sv
+and support vectors are those of the cells one after the other.
 """
 
 import json
@@ -29,11 +33,13 @@ from fwsvm.files.atomic import is_written_in_place, replacing, shortest
 from fwsvm.kernels.kernel import KERNELS, SHARED, family_of
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.parameters import types_of
+from fwsvm.problems.cells import CellModel, Cells
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.scaling import Ranges
 
 MARK = "#fwsvm "
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
+CELLS = "c_svc_cells"
 SIGMOIDS = ("probA", "probB")
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
@@ -59,7 +65,12 @@ def write(path: str | Path, model: Model) -> None:
         The file cannot be written.
     """
     with replacing(path, ModelError) as stream:
-        stream.writelines(_kernel_lines(model) if isinstance(model, KernelModel) else _linear_lines(model))
+        if isinstance(model, LinearModel):
+            stream.writelines(_linear_lines(model))
+        elif isinstance(model, CellModel):
+            stream.writelines(_kernel_lines(model.union, CELLS))
+        elif isinstance(model, KernelModel):
+            stream.writelines(_kernel_lines(model))
         stream.writelines(_fact_lines(model))
     if model.ranges is not None and not is_written_in_place(path):
         with replacing(range_path(path), ModelError) as stream:
@@ -87,11 +98,11 @@ def _libsvm_kernel(kernel: Any) -> Any:
     return kernel if equal is None else equal(kernel)
 
 
-def _kernel_lines(model: KernelModel) -> Iterator[str]:
+def _kernel_lines(model: KernelModel, svm_type: str = SVM_TYPES[0]) -> Iterator[str]:
     """Yield the lines of a kernel model; our bias is LIBSVM's -rho."""
     kernel = _libsvm_kernel(model.kernel)
     family, codes = family_of(kernel), label_codes(model.classes)
-    header: dict[str, list[Any]] = {"svm_type": ["c_svc"], "kernel_type": [family.libsvm or family.name]}
+    header: dict[str, list[Any]] = {"svm_type": [svm_type], "kernel_type": [family.libsvm or family.name]}
     header |= {name: [getattr(kernel, name)] for name in family.parameters if name in SHARED}
     header |= {
         "nr_class": [len(codes)],
@@ -124,12 +135,15 @@ def _linear_lines(model: LinearModel) -> Iterator[str]:
 def _fact_lines(model: Model) -> Iterator[str]:
     """Yield the lines of facts; numbers that are not finite become null."""
     needed: dict[str, Any] = {"classes": model.classes}
-    if isinstance(model, KernelModel):
-        family = family_of(model.kernel)
+    union = model.union if isinstance(model, CellModel) else model
+    if isinstance(union, KernelModel):
+        family = family_of(union.kernel)
         needed |= {"features": model.features, "kernel": family.name}
-        needed["svm_predict"] = bool(family_of(_libsvm_kernel(model.kernel)).libsvm)
+        needed["svm_predict"] = union is model and bool(family_of(_libsvm_kernel(union.kernel)).libsvm)
         if family.own:
-            needed["kernel_parameters"] = {name: getattr(model.kernel, name) for name in family.own}
+            needed["kernel_parameters"] = {name: getattr(union.kernel, name) for name in family.own}
+    if isinstance(model, CellModel):
+        needed["cells"] = model.cells._asdict()
     if (labels := model.labels) is not None:
         values = labels.astype(str) if labels.dtype.kind == "M" else labels
         needed["labels"] = {"dtype": "T" if labels.dtype.kind == "T" else labels.dtype.str, "values": values}
@@ -203,17 +217,14 @@ def _facts(lines: Iterator[str]) -> dict[str, Any]:
     return found
 
 
-def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelModel:
-    if (svm_type := header["svm_type"][0]) not in SVM_TYPES:
+def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
+    if (svm_type := header["svm_type"][0]) not in (*SVM_TYPES, CELLS):
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
-    K, counts, biases = (
-        len(header["label"]),
-        np.array(header["nr_sv"], np.int64),
-        -np.array(header["rho"], float),
-    )
-    width = K - 1
-    pairs = K * width // 2
-    if (len(counts), len(biases)) != (K, pairs):
+    K = len(header["label"])
+    width, pairs = K - 1, K * (K - 1) // 2
+    counts, biases = np.array(header["nr_sv"], np.int64), -np.array(header["rho"], float)
+    count = len(counts) // K if svm_type == CELLS else 1
+    if (len(counts), len(biases)) != (count * K, count * pairs):
         raise ValueError(f"{K} labels need {K} values of nr_sv and {pairs} of rho")
     numbers, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
     for line in islice(lines, counts.sum()):
@@ -238,7 +249,7 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
     support.check_format()
     support.sum_duplicates()
     sigmoids = [header[keyword] for keyword in SIGMOIDS if keyword in header]
-    return KernelModel(
+    union = KernelModel(
         kernel=kernel,
         support=support,
         counts=counts,
@@ -247,6 +258,10 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> KernelM
         sigmoids=np.array(sigmoids, np.float64) if sigmoids else None,
         **known,
     )
+    if svm_type != CELLS:
+        return union
+    cells = Cells(*(np.array(facts["cells"][name]) for name in Cells._fields))
+    return CellModel(cells=cells, union=union, **known)
 
 
 def _kernel(header: dict[str, list[str]], facts: dict[str, Any]) -> Any:

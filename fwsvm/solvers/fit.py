@@ -164,6 +164,8 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
         resolved, columns = replace(resolved, kernel=kernel), None
     problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, rows.weights, family.multiclass)
     _refuse_lack_of_memory(problems, resolved)
+    if family.divide is not None:
+        problems = family.divide(problems, resolved)
     if family.kernels is None:
         # pairs of classes are made of the rows in this form
         read = problems.source if problems.in_pairs and family.searches else solvers_rows

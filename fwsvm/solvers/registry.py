@@ -41,6 +41,8 @@ class Family:
         The name of the method that a run came to be, for a family that chooses among methods.
     train : callable (`fwsvm.solvers.fit.Checked`, Settings, Resolved, watch) -> Result, or None
         Trains in a way of its own, on samples say; None: `fit` trains on all rows.
+    divide : callable (Subproblems, Resolved) -> Subproblems, or None
+        Divides the subproblems further.
     ridge : bool
         Whether 1 / C_i stands on the diagonal of the matrix that is minimised.
     goes_on : bool
@@ -65,6 +67,7 @@ class Family:
     solve_at_once: Callable[..., Any] | None = None
     chosen: Callable[[Any], str] | None = None
     train: Callable[..., Any] | None = None
+    divide: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.binary import Expansion, Hyperplane
+from fwsvm.problems.cells import CellModel
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.solvers import certify
 from fwsvm.solvers.loop import TracePoint, subproblems_of
@@ -37,7 +38,7 @@ class Result:
 
     Attributes
     ----------
-    model : KernelModel or LinearModel
+    model : KernelModel, LinearModel or CellModel
     status : Status
     message : str
         The status's sentence, and the particulars.
@@ -160,34 +161,37 @@ def result_of(problems: Subproblems, resolved: Resolved, solved: Solved) -> Resu
 
 def _kernel_model(
     problems: Subproblems, resolved: Resolved, solved: Solved
-) -> tuple[KernelModel, np.ndarray]:
+) -> tuple[KernelModel | CellModel, np.ndarray]:
     """Return the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each.
 
-    In a pair with a class without rows the other one has the decision value 1 for all rows. Returns also the numbers of
-    the support vectors, class by class and ascending in each.
+    A pair that was not solved decides for the class of more rows. Returns also the numbers of the support vectors,
+    class by class in each cell, and ascending in each class.
     """
     codes, K = problems.codes, len(problems.labels)
-    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), np.zeros(len(problems)))
+    rows_of, every = problems.counts.reshape(-1, K), np.arange(K)
+    biases = np.sign(rows_of[:, :, None] - rows_of[:, None]).astype(np.float64)
+    i, j = problems.classes.T
+    solved_pairs = i // K, i % K, j % K
+    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), biases[solved_pairs])
     for part in solved.parts:
         machine = part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
             weights, rows = np.zeros(len(part.rows)), part.rows
             weights[machine.rows] = machine.coefficients
-            ((i, j),) = problems.classes[part.numbers]
-            coefficients[rows, np.where(codes[rows] == i, j - 1, i)] = weights
+            ((first, second),) = problems.classes[part.numbers] % K
+            coefficients[rows, np.where(codes[rows] % K == first, second - 1, first)] = weights
             known[part.numbers] = machine.bias
-    every, has_rows = np.arange(K), problems.counts > 0
-    biases = np.subtract.outer(has_rows, has_rows, dtype=np.float64)
-    biases[tuple(problems.classes.T)] = known
+    biases[solved_pairs] = known
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[codes[support].argsort(kind="stable")]
     # a model does not keep the values of a precomputed kernel
     family = kernel_family(resolved.kernel_name)
     kernel = family.checked() if family.given else resolved.kernel
-    vectors = problems.X[support].astype(np.float64, copy=False)
-    counts = np.bincount(codes[support], minlength=K)
-    pairs = biases[np.less.outer(every, every)]
-    return KernelModel(problems.labels, kernel, vectors, counts, coefficients[support], pairs), support
+    vectors, labels = problems.X[support].astype(np.float64, copy=False), problems.labels
+    counts = np.bincount(codes[support], minlength=problems.K)
+    pairs = biases[:, np.less.outer(every, every)].ravel()
+    model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs)
+    return model if problems.cells is None else CellModel(labels, problems.cells, model), support
 
 
 def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> LinearModel:

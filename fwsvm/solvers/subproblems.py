@@ -14,6 +14,7 @@ import numpy as np
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.kernels.source import RowSource, row_source
 from fwsvm.problems.binary import Binary
+from fwsvm.problems.cells import Cells
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve, subproblems_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import WarmStart
@@ -35,6 +36,8 @@ class Subproblems:
     labels : tuple of str, of the classes
     weights : ndarray of float64, shape (m,), all positive
     scheme : {"one-vs-one", "one-vs-rest"}
+    cells : Cells or None
+        Where rows are divided, pairs are of classes in one cell, and class c in cell i has the number i K + c.
     counts : ndarray of int, shape (K,), the rows of each class
     occupied : ndarray of int, ascending: the classes that have rows
     classes : ndarray of int, shape (problems, 2), the classes +1 and -1 of each problem, -1 for the rest
@@ -47,17 +50,20 @@ class Subproblems:
     labels: tuple[str, ...]
     weights: np.ndarray
     scheme: str
+    cells: Cells | None = None
 
     def __post_init__(self) -> None:
-        self.K = len(self.labels)
+        own = len(self.labels)
+        self.K = own * (1 if self.cells is None else 1 + len(self.cells.thresholds))
         self.counts = np.bincount(self.codes, minlength=self.K)
         self.occupied = self.counts.nonzero()[0]
         k = len(self.occupied)
         self.in_pairs = k > 2 and self.scheme == "one-vs-one"
         pairs: Any = [(c, -1) for c in self.occupied[: k if k > 2 else 1]]
         if self.scheme == "one-vs-one":
-            pairs = [*itertools.combinations(self.occupied.tolist(), 2)]
-        self.classes = np.array(pairs)
+            groups = itertools.groupby(self.occupied.tolist(), lambda c: c // own)
+            pairs = [pair for _, group in groups for pair in itertools.combinations(group, 2)]
+        self.classes = np.array(pairs).reshape(-1, 2)
 
     def __len__(self) -> int:
         return len(self.classes)

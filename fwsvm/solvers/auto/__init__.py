@@ -1,7 +1,8 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
 `auto` says what is chosen, `pairs` solves small pairs of classes in compiled code; large and two-class problems are the
-other methods' own runs. `nested` trains on growing samples within a time limit.
+other methods' own runs. `nested` trains on growing samples within a time limit, `cells` a model for each part of the
+rows.
 """
 
 from typing import Any
@@ -12,6 +13,8 @@ from fwsvm._mapped import is_mapped
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
 from fwsvm.settings import SEARCHES
+from fwsvm.solvers.auto.auto import Auto
+from fwsvm.solvers.auto.cells import divide_rows
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_small_pairs
 from fwsvm.solvers.chunking import ChunkRun, fits
@@ -49,6 +52,10 @@ def _start(
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
 
+def _start_in_cell(problem: Binary, _: Any, *settings: Any) -> Solver:
+    return _start(problem, Auto(), *settings)
+
+
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
     from fwsvm.solvers.decomposition import DecompositionRun
@@ -66,4 +73,5 @@ def _chosen(solver: Solver) -> str:
 FAMILIES["auto"] = on_simplex(
     "auto", _start, searches=SEARCHES, solve_at_once=solve_small_pairs, chosen=_chosen
 )
+FAMILIES["cells"] = on_simplex("cells", _start_in_cell, searches=SEARCHES, divide=divide_rows, chosen=_chosen)
 FAMILIES["nested"] = on_simplex("nested", _start, train=train_nested)

@@ -1,0 +1,48 @@
+"""cells: the rows are divided into cells, each of which has an exact model (ours; none of the papers').
+
+A tree of half-spaces divides the rows (`fwsvm.problems.cells`), and `auto` solves the pairs of classes of each cell.
+Rows are predicted by the model of the cell that they fall into. The objective is the sum over the cells, and so is the
+gap: the certificate is one for the problem of the cells, not for a single machine over all rows.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.problems.cells import divide
+from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.subproblems import Subproblems
+
+
+@register(
+    "cells",
+    family="cells",
+    paper="ours",
+    tolerance="the Frank-Wolfe gap 2 (R - min q) of each cell's pairs of classes, recomputed from scratch",
+)
+class CellRule(NamedTuple):
+    """Divide the rows into cells and solve each exactly. For more rows than there is time for.
+
+    Problem: min alpha' K~ alpha on the simplex, in each cell. Stops on the Frank-Wolfe gap.
+
+    Parameters
+    ----------
+    rows : rows of the largest cell, about
+    """
+
+    rows: int = 4096
+
+
+def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
+    """Return the pairs of classes of each cell."""
+    if kernel_family(resolved.kernel_name).given:
+        raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
+    cells = divide(problems.X, resolved.rule.rows)
+    codes = np.empty_like(problems.codes)
+    for cell, rows in enumerate(cells.members(problems.X)):
+        codes[rows] = cell * problems.K + problems.codes[rows]
+    return replace(problems, codes=codes, cells=cells)
