@@ -37,7 +37,10 @@ def refuse_probability(
     DataError
         A class has one row only.
     """
-    if FAMILIES[method(settings.method).family].multiclass != "one-vs-one":
+    family = FAMILIES[method(settings.method).family]
+    if family.divide is not None:
+        raise SettingError(f"{settings.method} has no probabilities; take another method")
+    if family.multiclass != "one-vs-one":
         raise SettingError(
             f"probability=True is for kernel methods, and {settings.method} is linear; take another method with "
             'kernel="linear"'

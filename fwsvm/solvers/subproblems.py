@@ -39,6 +39,7 @@ class Subproblems:
     cells : Cells or None
         Where rows are divided, pairs are of classes in one cell, and class c in cell i has the number i K + c.
     counts : ndarray of int, shape (K,), the rows of each class
+    seconds : float, of dividing the rows, which each training counts
     occupied : ndarray of int, ascending: the classes that have rows
     classes : ndarray of int, shape (problems, 2), the classes +1 and -1 of each problem, -1 for the rest
     """
@@ -51,6 +52,7 @@ class Subproblems:
     weights: np.ndarray
     scheme: str
     cells: Cells | None = None
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         own = len(self.labels)
@@ -140,11 +142,17 @@ def solve_all(
     """
     if begun is None:
         at_once = resolved.family.solve_at_once
-        begun = next(iter(at_once(problems, [resolved], watch) if at_once else []), Solved())
+        begun = next(
+            iter(at_once(problems, [resolved], watch) if at_once else []), Solved(seconds=problems.seconds)
+        )
     starts, limit = {**(starts or {}), **begun.warm_starts}, resolved.time_limit or np.inf
     again = {int(part.numbers[0]): part for part in begun.parts if part.numbers[0] in begun.warm_starts}
     parts = [part for part in begun.parts if part.numbers[0] not in again]
-    if subproblems_of(parts) == len(problems) or begun.interrupted or begun.seconds >= limit:
+    if (
+        subproblems_of(parts) == len(problems)
+        or begun.interrupted
+        or (begun.parts and begun.seconds >= limit)
+    ):
         return begun
     wanted = np.delete(np.arange(len(problems)), [number for part in parts for number in part.numbers])
     workers = min(len(wanted), resolved.threads)

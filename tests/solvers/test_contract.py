@@ -71,7 +71,7 @@ def parts(name: str, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def optimum(name: str, problem: Problem) -> tuple[float, float]:
     """Return bounds on the least objective."""
     K, y, C = parts(name, problem)
-    if FAMILIES[METHODS[name].family].problem == FAMILIES["simplex"].problem:
+    if FAMILIES[METHODS[name].family].problem.startswith(FAMILIES["simplex"].problem):
         extended = naive.extended(K, y, C)
         best = naive.simplex_optimum(extended)
         least = float(best @ extended @ best)
@@ -88,6 +88,7 @@ def primal(name: str, problem: Problem, result: Result) -> float:
     loss = np.maximum(0.0, margins)
     if METHODS[name].family == "linear":
         return 0.5 * float(model.weights[0] @ model.weights[0]) + float((C * loss).sum())
+    model = getattr(model, "union", model)  # of the only cell
     S, v = model.support, model.coefficients[:, 0]
     S = S.toarray() if sparse.issparse(S) else S
     square = float(v @ naive.gram("rbf", S, S, GAMMA) @ v)

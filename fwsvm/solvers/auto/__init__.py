@@ -18,7 +18,7 @@ from fwsvm.solvers.auto.cells import divide_rows
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_small_pairs
 from fwsvm.solvers.chunking import ChunkRun, fits
-from fwsvm.solvers.frank_wolfe.iterate import on_simplex
+from fwsvm.solvers.frank_wolfe.iterate import PROBLEM, on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved, with_method
@@ -73,5 +73,12 @@ def _chosen(solver: Solver) -> str:
 FAMILIES["auto"] = on_simplex(
     "auto", _start, searches=SEARCHES, solve_at_once=solve_small_pairs, chosen=_chosen
 )
-FAMILIES["cells"] = on_simplex("cells", _start_in_cell, searches=SEARCHES, divide=divide_rows, chosen=_chosen)
+FAMILIES["cells"] = on_simplex(
+    "cells",
+    _start_in_cell,
+    problem=f"{PROBLEM}, for each cell",
+    searches=SEARCHES,
+    divide=divide_rows,
+    chosen=_chosen,
+)
 FAMILIES["nested"] = on_simplex("nested", _start, train=train_nested)

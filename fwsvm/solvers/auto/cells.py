@@ -6,6 +6,7 @@ gap: the certificate is one for the problem of the cells, not for a single machi
 """
 
 from dataclasses import replace
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +42,12 @@ def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
     """Return the pairs of classes of each cell."""
     if kernel_family(resolved.kernel_name).given:
         raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
+    started = perf_counter()
     cells = divide(problems.X, resolved.rule.rows)
     codes = np.empty_like(problems.codes)
     for cell, rows in enumerate(cells.members(problems.X)):
         codes[rows] = cell * problems.K + problems.codes[rows]
-    return replace(problems, codes=codes, cells=cells)
+    pairs = replace(problems, codes=codes, cells=cells, seconds=perf_counter() - started)
+    if not len(pairs):
+        raise UsageError("each cell has rows of one class only; take more rows a cell, by the parameter rows")
+    return pairs

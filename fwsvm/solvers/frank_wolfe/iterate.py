@@ -16,6 +16,8 @@ from fwsvm.solvers.registry import Family
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
 
+PROBLEM = "min a'K~a on the simplex (squared hinge, bias penalised)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimplexIterate(Iterate):
@@ -102,7 +104,6 @@ def on_simplex(name: str, start: Callable[..., Any], **more: Any) -> Family:
     """Return a family of methods for min a'K~a on the simplex, with any kernel; by default they search all rows."""
     return Family(
         name=name,
-        problem="min a'K~a on the simplex (squared hinge, bias penalised)",
         kernels=None,
         default_kernel="rbf",
         stops=("relative", "gap", "meb"),
@@ -110,5 +111,5 @@ def on_simplex(name: str, start: Callable[..., Any], **more: Any) -> Family:
         ridge=True,
         start=start,
         certify=certify,
-        **{"searches": SEARCHES[:1]} | more,
+        **{"problem": PROBLEM, "searches": SEARCHES[:1]} | more,
     )
