@@ -164,7 +164,8 @@ def warmup(chosen: tuple[str, ...]) -> None:
     from fwsvm.files.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
-    names = ["auto" if name == "nested" else name for name in chosen or METHODS]  # nested runs auto's code
+    # those two run the code of auto
+    names = ["auto" if name in ("nested", "cells") else name for name in chosen or METHODS]
     runs = [(each.name, more) for each in map(method, dict.fromkeys(names)) for more in _variants(each)]
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
