@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fwsvm.cli._lines import known_of, say, tell
-from fwsvm.errors import ModelError, counted, listed
+from fwsvm.errors import ModelError, UsageError, counted, listed
 from fwsvm.phases import Phase
 from fwsvm.settings import with_options
 
@@ -65,11 +65,14 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
     from fwsvm.experiments.run import LocalRows
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.source import RowSource
+    from fwsvm.problems import model_files
     from fwsvm.problems.machines import scaling_warning
     from fwsvm.problems.precomputed import is_given, refuse_other_rows
     from fwsvm.solvers.fit import weights_of_classes
     from fwsvm.solvers.resolve import resolve
 
+    if model_files.is_model_file(name):
+        raise UsageError(f"{name} is a model, not rows to train on: fwsvm predict {name} DATA uses it")
     rows = LocalRows(data_sets.load(name, raw=True, **how), probability=probability)
     data = rows.data
     X, classes = data.train.X, data.classes

@@ -64,6 +64,15 @@ def test_a_folder_that_there_is_not_is_named_before_anything_is_written(rows, wo
     assert [each.name for each in rows.parent.iterdir()] == ["rows"]
 
 
+@pytest.mark.usefixtures("rows")
+def test_a_model_in_the_place_of_data_is_told_from_rows():
+    done("train", "--model", "m", "rows")
+    for command in ("train", "cv"):
+        said = "fwsvm: m is a model, not rows to train on: fwsvm predict m DATA uses it"
+        assert said in refused(command, "m").splitlines()
+    assert "the model comes first: fwsvm predict m rows" in refused("predict", "rows", "m")
+
+
 def test_weights_of_several_classes_are_several_options(rows):
     said = refused("train", "--class-weight", "1=5,-1=2", "rows")
     assert "not '1=5,-1=2'; repeat --class-weight for each class" in said
