@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import binding
 from numba import extending
 from numba.core import event
@@ -230,6 +231,11 @@ def generic(
     overload(dispatched, each_step=each_step)(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]
     return dispatched
+
+
+def record(**fields: tuple[str, ...]) -> np.dtype:
+    """Return the type of a record of numbers: by the names of their types, the names of its fields in order."""
+    return np.dtype([(name, kind) for kind, names in fields.items() for name in names])
 
 
 # ---------------------------------------------------------------- the disk cache

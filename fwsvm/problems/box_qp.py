@@ -22,17 +22,16 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, record
 
-POINT = np.dtype(
-    [
-        ("y", np.float64),  # +1 or -1
-        ("curvature", np.float64),  # |x_i|^2 + B^2 + r_i
-        ("upper", np.float64),  # U_i
-        ("ridge", np.float64),  # r_i
-        ("first", np.uint64),  # where the row's values begin
-        ("end", np.uint64),  # and end
-    ]
+POINT = record(
+    float64=(
+        "y",  # +1 or -1
+        "curvature",  # |x_i|^2 + B^2 + r_i
+        "upper",  # U_i
+        "ridge",  # r_i
+    ),
+    uint64=("first", "end"),  # where the row's values begin, and end
 )
 
 

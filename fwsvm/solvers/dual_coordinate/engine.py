@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.compile import generic, njit, record
 from fwsvm.numerics.machine import LINE, prefetch
 from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import BoxQP, add, best_multiple, product_with_row, projected, shortfall
@@ -39,56 +39,54 @@ GOING, REACHED, OWN_RULE, STALLED = range(4)
 SWEEPING, SURVEYING = range(2)
 
 #: Numbers of a row.
-COORDINATE = np.dtype(
-    [
-        (name, np.float64)
-        for name in (
-            "alpha",
-            "margin",  # y_i <w, x_i> at the last survey
-            "slack",  # the row rests while |w - w at the survey| is below this; -1: it does not
-            "shortfall",  # its part of the gap when last visited
-        )
-    ]
+COORDINATE = record(
+    float64=(
+        "alpha",
+        "margin",  # y_i <w, x_i> at the last survey
+        "slack",  # the row rests while |w - w at the survey| is below this; -1: it does not
+        "shortfall",  # its part of the gap when last visited
+    )
 )
 
-REALS = (
-    "dual",  # D, by the sum of gains
-    "gap",  # sum of the shortfalls: the gap as of each row's last visit
-    "moved",  # |w - w at the survey|^2, never too small
-    "distance",  # its root
-    "travelled",  # sum of the squared lengths of this sweep's steps
-    "reach",  # what |change of w|^2 of a sweep is taken to be
-    "least",  # range of the projected gradient in this sweep
-    "most",
-    "least_before",  # liblinear's thresholds, from the sweep before
-    "most_before",
-    "epsilon",  # tolerance of the method's own rule
-    "reference",  # Delta_ref of AVSF
-    "share",  # 1 / m
-    "fade",  # exp(-c), what a step of length zero does to a preference
-    "tolerance",  # of the gap, in parts of P or by itself
-    "optimism",  # gap as tracked / best gap as surveyed, when last surveyed
-    "decrease",  # what the best multiple of w takes off P and the gap, when last surveyed
-    "dual_surveyed",  # D then
-    "least_gap",  # the least gap surveyed
+CONTROL = record(
+    float64=(
+        "dual",  # D, by the sum of gains
+        "gap",  # sum of the shortfalls: the gap as of each row's last visit
+        "moved",  # |w - w at the survey|^2, never too small
+        "distance",  # its root
+        "travelled",  # sum of the squared lengths of this sweep's steps
+        "reach",  # what |change of w|^2 of a sweep is taken to be
+        "least",  # range of the projected gradient in this sweep
+        "most",
+        "least_before",  # liblinear's thresholds, from the sweep before
+        "most_before",
+        "epsilon",  # tolerance of the method's own rule
+        "reference",  # Delta_ref of AVSF
+        "share",  # 1 / m
+        "fade",  # exp(-c), what a step of length zero does to a preference
+        "tolerance",  # of the gap, in parts of P or by itself
+        "optimism",  # gap as tracked / best gap as surveyed, when last surveyed
+        "decrease",  # what the best multiple of w takes off P and the gap, when last surveyed
+        "dual_surveyed",  # D then
+        "least_gap",  # the least gap surveyed
+    ),
+    int64=(
+        "sweeps_surveyed",  # sweeps then
+        "at_rest",  # surveys in a row without progress
+        "idle",  # visits since then that moved nothing and that a survey would have spared
+        "doing",  # SWEEPING or SURVEYING
+        "at",  # place in the order, or row of the survey
+        "size",  # length of the order: rows of this sweep
+        "can_stop",  # AVSF: the sweep visits every row exactly once
+        "relative",  # whether the tolerance is in parts of P
+        "by_own_rule",  # whether the method's own rule ends the run (--stop eps)
+        "block",  # rows of a mapped file that are visited together; 0: they are in memory
+        "sweeps",
+        "iterations",  # rows visited
+        "steps",  # visits after which the row stays in the active set: the paper's steps
+        "stop",  # GOING or the reason to come back
+    ),
 )
-COUNTS = (
-    "sweeps_surveyed",  # sweeps then
-    "at_rest",  # surveys in a row without progress
-    "idle",  # visits since then that moved nothing and that a survey would have spared
-    "doing",  # SWEEPING or SURVEYING
-    "at",  # place in the order, or row of the survey
-    "size",  # length of the order: rows of this sweep
-    "can_stop",  # AVSF: the sweep visits every row exactly once
-    "relative",  # whether the tolerance is in parts of P
-    "by_own_rule",  # whether the method's own rule ends the run (--stop eps)
-    "block",  # rows of a mapped file that are visited together; 0: they are in memory
-    "sweeps",
-    "iterations",  # rows visited
-    "steps",  # visits after which the row stays in the active set: the paper's steps
-    "stop",  # GOING or the reason to come back
-)
-CONTROL = np.dtype([(name, np.float64) for name in REALS] + [(name, np.int64) for name in COUNTS])
 
 
 class LinearState(NamedTuple):

@@ -65,7 +65,6 @@ def drop_row(s, j):
     s.alpha[j] = 0.0
     now.active -= 1
     now.plus -= j < s.plus
-    now.drops += 1
 
 
 def least_cost(m: int) -> int:

@@ -202,9 +202,9 @@ def _do_share(s, share, epoch):
 @njit(each_step=True)
 def _scan_range(s, first, last):
     """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
-    task = s.now[0].task
-    kind, i, scale, a, b = task.kind, task.i, task.scale, task.a, task.b
-    q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[task.j]], s.active_diagonal
+    now = s.now[0]
+    kind, i, scale, a, b = now.kind, now.i, now.scale, now.a, now.b
+    q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[now.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
     place, value = np.int64(0), np.inf
     if kind == PARTNER:
@@ -227,8 +227,8 @@ def scan(s, kind, i, j, scale, a, b):
     UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
     `partner_scan` for row i, where a is ``twice`` for that class.
     """
-    words, task = s.team.words, s.now[0].task
-    task.kind, task.i, task.j, task.scale, task.a, task.b = kind, i, j, scale, a, b
+    words, now = s.team.words, s.now[0]
+    now.kind, now.i, now.j, now.scale, now.a, now.b = kind, i, j, scale, a, b
     best, least = np.int64(-1), np.inf
     if words.size == CACHE_LINE:
         best, least = _scan_range(s, np.int64(0), s.q.size)

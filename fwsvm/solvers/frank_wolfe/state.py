@@ -5,46 +5,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm.numerics.compile import record
 from fwsvm.solvers.solver import WarmStart
 
 #: Why the compiled loop returned: it has not; the gap is small enough; no candidate violates the stopping rule; a step
 #: would not lower R; a kernel column is not cached; the candidates' kernel values are not computed.
 GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, COLUMN_MISS, CANDIDATES_MISS = range(6)
 
-#: The arguments of `fwsvm.solvers.frank_wolfe.scans.scan`, for the threads that share it.
-TASK = np.dtype(
-    [
-        ("kind", np.int64),
-        ("i", np.int64),
-        ("j", np.int64),
-        ("scale", np.float64),
-        ("a", np.float64),
-        ("b", np.float64),
-    ]
-)
-
-CONTROL = np.dtype(
-    [
-        ("R", np.float64),  # alpha' K~ alpha
-        ("gap", np.float64),  # 2 (R - q_i) of the ascent vertex i
-        ("stop_constant", np.float64),  # stop where gap <= stop_constant + stop_slope * R
-        ("stop_slope", np.float64),
-        ("noise", np.float64),  # gaps below it are what rounding leaves of kernel values this large
-        ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
-        ("vertex", np.int64),  # i, the vertex the next move is about
-        ("best", np.int64),  # argmin q over the rows held, or the candidates (`Sample.computed`)
-        ("active", np.int64),  # |A|
-        ("plus", np.int64),  # rows of the class +1 among them
-        ("iterations", np.int64),  # ascent vertices searched for
-        ("steps", np.int64),  # moves made
-        ("drops", np.int64),  # moves that made a weight zero
-        ("stop", np.int64),  # GOING, or why the loop came back
-        ("wanted", np.int64),  # the row whose column is wanted
-        ("found", np.int64),  # whether ``vertex`` is that of the present point
-        ("draws", np.int64),  # how often candidates were drawn for the present point
-        ("looked", np.int64),  # kernel values that looking at candidates and checks cost
-        ("task", TASK),
-    ]
+CONTROL = record(
+    float64=(
+        "R",  # alpha' K~ alpha
+        "gap",  # 2 (R - q_i) of the ascent vertex i
+        "stop_constant",  # stop where gap <= stop_constant + stop_slope * R
+        "stop_slope",
+        "noise",  # gaps below it are what rounding leaves of kernel values this large
+        "inner",  # CVM: how far pairs inside the core set may differ
+        "scale",  # arguments of `fwsvm.solvers.frank_wolfe.scans.scan`, for the threads that share it
+        "a",
+        "b",
+    ),
+    int64=(
+        "vertex",  # i, the vertex the next move is about
+        "best",  # argmin q over the rows held, or the candidates (`Sample.computed`)
+        "active",  # |A|
+        "plus",  # rows of the class +1 among them
+        "iterations",  # ascent vertices searched for
+        "steps",  # moves made
+        "stop",  # GOING, or why the loop came back
+        "wanted",  # the row whose column is wanted
+        "found",  # whether ``vertex`` is that of the present point
+        "draws",  # how often candidates were drawn for the present point
+        "looked",  # kernel values that looking at candidates and checks cost
+        "kind",  # further arguments of `scan`
+        "i",
+        "j",
+    ),
 )
 
 

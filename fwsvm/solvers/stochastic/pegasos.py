@@ -12,7 +12,7 @@ from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sparse_tiles import fill_sparse
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, record
 from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
@@ -28,14 +28,16 @@ from fwsvm.status import Status
 BLOCK = 64  # rows that share a pass over the expansion
 FADING_ROWS = 4096  # rows that the mean of the losses is over, about
 SHARE = 1024  # rows of the expansion from which on several threads pass over it
-CONTROL = np.dtype(
-    [
-        ("t", np.int64),  # steps done
-        ("scale", np.float64),  # w = scale sum_j counts[j] phi(x_j)
-        ("square", np.float64),  # |w|^2
-        ("loss", np.float64),  # fading mean of the hinge losses met, each before its step
-        ("size", np.int64),  # rows in the expansion
-    ]
+CONTROL = record(
+    float64=(
+        "scale",  # w = scale sum_j counts[j] phi(x_j)
+        "square",  # |w|^2
+        "loss",  # fading mean of the hinge losses met, each before its step
+    ),
+    int64=(
+        "t",  # steps done
+        "size",  # rows in the expansion
+    ),
 )
 
 
