@@ -41,8 +41,8 @@ def methods(name: str | None) -> None:
         print_facts(facts_of(method(name)))
         return
     found: dict[str, Any] = {}
-    for each in (METHODS[known] for known in sorted(METHODS)):
-        found.setdefault(each.family, {})[each.name] = f"{each.summary} [{each.paper}]"
+    for known, each in sorted(METHODS.items()):
+        found.setdefault(each.family, {})[known] = f"{each.summary} [{each.paper}]"
     print_facts(found)
 
 

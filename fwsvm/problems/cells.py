@@ -53,7 +53,8 @@ def divide(X: RowMatrix, most: int) -> Cells:
             found = products(X, rows, tree.directions[node])
             beyond = found > np.median(found)
             if beyond.any():
-                tree.thresholds[node] = np.median(found)
+                # between two rows: rounding must not decide on which side a row is
+                tree.thresholds[node] = (found[~beyond].max() + found[beyond].min()) / 2
         groups += [rows[~beyond], rows[beyond]]
     return tree
 

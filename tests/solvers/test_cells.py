@@ -85,6 +85,14 @@ def test_equal_rows_stay_together():
     assert all(len(cells.members(X)[cell]) for cell, rows in enumerate(far) if len(rows))
 
 
+def test_a_row_falls_into_the_same_cell_alone_and_among_others():
+    X, _ = blobs()
+    tree = divide(X, 50)
+    for rows in (X, scipy.sparse.csr_array(X)):
+        for cell, numbers in enumerate(tree.members(X)):
+            assert all(len(tree.members(rows[[number]])[cell]) for number in numbers)
+
+
 def test_the_tree_leads_left_up_to_the_threshold():
     cells = Cells(np.eye(3)[:, :2], np.array([0.0, 1.0, 9.0]))
     X = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
@@ -115,3 +123,5 @@ def test_cells_from_the_command_line(tmp_path):
     assert "accuracy" in done("cv", "--folds", "2", *cells, "wdbc").stdout
     refused = done("train", *cells, "--probability", "--model", tmp_path / "n", "wdbc", code=2)
     assert "cells has no probabilities" in refused.stderr
+    refused = done("train", "--method", "cells", "--param", "rows=0", "wdbc", code=2)
+    assert "take more rows a cell" in refused.stderr

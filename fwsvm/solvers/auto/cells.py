@@ -43,7 +43,7 @@ def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
     if kernel_family(resolved.kernel_name).given:
         raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
     started = perf_counter()
-    cells = divide(problems.X, resolved.rule.rows)
+    cells = divide(problems.X, max(1, resolved.rule.rows))
     codes = np.empty_like(problems.codes)
     for cell, rows in enumerate(cells.members(problems.X)):
         codes[rows] = cell * problems.K + problems.codes[rows]
