@@ -77,16 +77,10 @@ def stored_cache(
 ) -> ColumnCache:
     """Return the cache of a kernel's columns over the rows of a subproblem, with the values that it has in a store.
 
-    One of another kernel, precision or number of rows gives way to a new one, which is kept for the next run if all
-    that is kept then fits in the budget. Threads may use different numbers at the same time.
+    A store is of one kernel and one training set. A cache is kept for the next run if all that is kept then fits in the
+    budget. Threads may use different numbers at the same time.
     """
-
-    def size(rows: Rows) -> tuple[Any, ...]:
-        return rows.values.dtype, rows.height, len(rows.values)
-
-    found = store.pop(number, None)
-    if found is None or (found.kernel, size(found.table.rows)) != (kernel, size(rows)):
-        found = column_cache(kernel, rows, budget_bytes, threads)
+    found = store.pop(number, None) or column_cache(kernel, rows, budget_bytes, threads)
     if sum(each.cached.nbytes for each in [found, *store.values()]) <= budget_bytes:
         store[number] = found
     return found

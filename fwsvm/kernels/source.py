@@ -42,8 +42,7 @@ class RowSource:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
-        found: tuple[int, int] = self.X.shape
-        return found
+        return self.X.shape
 
     def blocks(self, dtype: type = np.float64) -> Iterator[tuple[slice, Rows]]:
         """Yield all rows in order, in a precision: which they are, and the rows."""

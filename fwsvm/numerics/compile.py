@@ -124,7 +124,7 @@ class _Compiler(Compiler):  # type: ignore[misc]
 
     library: type[_Library] = _Library
 
-    def compile_extra(self, func: Callable[..., Any]) -> Any:
+    def compile_extra(self, func: Callable) -> Any:
         self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)
@@ -155,7 +155,7 @@ class Compiled:
     of all arguments, which takes longer to compile than a short function.
     """
 
-    def __init__(self, function: Callable[..., Any], flags: dict[str, Any], *, inner: bool) -> None:
+    def __init__(self, function: Callable, flags: dict[str, Any], *, inner: bool) -> None:
         functools.update_wrapper(self, function)
         self.py_func, self._flags, self._inner = function, flags, inner
 
@@ -286,7 +286,7 @@ class _Cache:
     notebook, are compiled anew in each process.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable) -> None:
         self._module, self._name = function.__module__, f"{function.__module__}.{function.__qualname__}"
         self.cache_path = str(_source_folder(function.__module__))
 

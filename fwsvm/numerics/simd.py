@@ -166,10 +166,10 @@ def _act_lane_by_lane(function: Callable, emit: Callable, *, of_numbers: bool = 
         )
 
 
-_act_lane_by_lane(operator.add, lambda builder, a, b: builder.fadd(a, b), of_numbers=False)
-_act_lane_by_lane(operator.sub, lambda builder, a, b: builder.fsub(a, b), of_numbers=False)
-_act_lane_by_lane(operator.mul, lambda builder, a, b: builder.fmul(a, b), of_numbers=False)
-_act_lane_by_lane(operator.truediv, lambda builder, a, b: builder.fdiv(a, b), of_numbers=False)
+_act_lane_by_lane(operator.add, ir.IRBuilder.fadd, of_numbers=False)
+_act_lane_by_lane(operator.sub, ir.IRBuilder.fsub, of_numbers=False)
+_act_lane_by_lane(operator.mul, ir.IRBuilder.fmul, of_numbers=False)
+_act_lane_by_lane(operator.truediv, ir.IRBuilder.fdiv, of_numbers=False)
 
 
 def _llvm(builder, name: str, *arguments, result=None):

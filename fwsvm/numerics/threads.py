@@ -12,17 +12,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
 @functools.cache
-def _pool(threads: int) -> "ThreadPoolExecutor":
+def _pool(threads: int) -> Any:
     from concurrent.futures import ThreadPoolExecutor  # late: the command line reads the bound alone
 
     return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")

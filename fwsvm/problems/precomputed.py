@@ -159,4 +159,4 @@ def decision(support: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
     """
     numbers = scipy.sparse.csr_array(support).sum(axis=1).astype(np.int64)
     refuse_other_rows(X, int(numbers.max(initial=0)))
-    return np.asarray(X[:, numbers] @ weights)
+    return X[:, numbers] @ weights

@@ -8,6 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
+from fwsvm._mapped import slices
+
 LEAST = 1e-7  # of a pair's probability
 MOST_NUMBERS = 1 << 22  # of the matrices (K, K) of rows whose probabilities are coupled at a time
 
@@ -30,16 +32,16 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     scale = float(np.abs(decision).max()) or 1.0
     design = np.column_stack([decision / scale, np.ones_like(decision)])
 
-    def cross_entropy(at: np.ndarray) -> float:
+    def cross_entropy(at):
         value = design @ at
-        return float(np.sum(target * value + np.logaddexp(0.0, -value)))
+        return np.sum(target * value + np.logaddexp(0.0, -value))
 
-    def slope(at: np.ndarray) -> np.ndarray:
-        return np.asarray((target - expit(-design @ at)) @ design)
+    def slope(at):
+        return (target - expit(-design @ at)) @ design
 
-    def curvature(at: np.ndarray) -> np.ndarray:
+    def curvature(at):
         p = expit(-design @ at)
-        return np.asarray((p * (1.0 - p) * design.T) @ design)
+        return (p * (1.0 - p) * design.T) @ design
 
     start = [0.0, np.log((N + 1.0) / (P + 1.0))]
     A, B = minimize(cross_entropy, start, method="trust-exact", jac=slope, hess=curvature, tol=1e-8).x
@@ -63,9 +65,8 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     if K == 2:
         return np.hstack([pairs, 1.0 - pairs])
     found = np.empty((len(pairs), K))
-    at_once = max(1, MOST_NUMBERS // K**2)
-    for first in range(0, len(pairs), at_once):
-        found[first : first + at_once] = _coupled(pairs[first : first + at_once], K)
+    for some in slices(len(pairs), len(pairs) * K**2, MOST_NUMBERS):
+        found[some] = _coupled(pairs[some], K)
     return found
 
 

@@ -41,7 +41,7 @@ def proven(
     dual: Numbers,
     *,
     goal: Numbers,
-    measured: Numbers | None = None,
+    measured: Numbers,
 ) -> Outcome:
     """Return the outcome of a point whose numbers were recomputed from scratch over all rows, or of several points.
 
@@ -50,11 +50,11 @@ def proven(
     objective, gap, primal, dual : float, or ndarray of shape (points,)
     goal : float or ndarray
         What the stopping rule allows.
-    measured : float or ndarray, optional
-        What the rule looks at, if that is not the gap: the gap and what rounding may have taken of it, say.
+    measured : float or ndarray
+        What the rule looks at: the gap and what rounding may have taken of it, say.
     """
     # no gap is below 0: one that is shows how much of it is rounding
-    at = np.maximum(gap if measured is None else measured, -gap)
+    at = np.maximum(measured, -gap)
     finite = np.isfinite([at, goal, objective, gap, primal, dual]).all(axis=0)
     within = finite & (objective > 0.0) & (at <= goal)
     return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)

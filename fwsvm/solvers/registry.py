@@ -57,17 +57,17 @@ class Family:
     default_kernel: str
     stops: tuple[str, ...]
     multiclass: str
-    start: Callable[..., Any]
-    certify: Callable[..., Any]
+    start: Callable
+    certify: Callable
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
     keeps_values: bool = True
     ridge: bool = False
     goes_on: bool = True
-    solve_at_once: Callable[..., Any] | None = None
+    solve_at_once: Callable | None = None
     chosen: Callable[[Any], str] | None = None
-    train: Callable[..., Any] | None = None
-    divide: Callable[..., Any] | None = None
+    train: Callable | None = None
+    divide: Callable | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.source import Diagonal, RowSource, row_source
+from fwsvm.kernels.source import Diagonal, row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import gradients, write_certificate
 from fwsvm.settings import SEARCHES
@@ -38,7 +38,7 @@ class AllRows:
     """
 
     def __init__(self, problem: Binary, resolved: Resolved, own: Diagonal | None = None) -> None:
-        self.source: RowSource = row_source(problem.X)
+        self.source = row_source(problem.X)
         self.resolved, self.y, self.ridge = resolved, problem.y, 1.0 / problem.penalties
         self.own = self.source.diagonal(resolved.kernel) if own is None else own
         self.diagonal = self.own.values + 1.0 + self.ridge
@@ -100,7 +100,7 @@ def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
     return Expansion(rows, weights, float(weights.sum()))
 
 
-def on_simplex(name: str, start: Callable[..., Any], **more: Any) -> Family:
+def on_simplex(name: str, start: Callable, **more: Any) -> Family:
     """Return a family of methods for min a'K~a on the simplex, with any kernel; by default they search all rows."""
     return Family(
         name=name,

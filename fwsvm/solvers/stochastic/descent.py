@@ -88,7 +88,7 @@ def shortest(products: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
-    return np.asarray(found / found.sum())
+    return found / found.sum()
 
 
 @njit(fastmath={"reassoc", "contract"})
