@@ -42,7 +42,7 @@ def slices(rows: int, numbers: int, each: int | None = None) -> Iterator[slice]:
 
 def blocks(X: RowMatrix, numbers: int | None = None) -> Iterator[slice]:
     """Yield slices of some rows each, of about so many numbers, all in order."""
-    return slices(X.shape[0], X.size if isinstance(X, np.ndarray) else X.nnz, numbers)
+    return slices(X.shape[0], X.size, numbers)
 
 
 def in_memory(X: RowMatrix, some: slice) -> RowMatrix:

@@ -10,7 +10,6 @@ import numpy as np
 import scipy
 
 from fwsvm._mapped import RowMatrix, is_mapped
-from fwsvm.numerics.compile import njit
 
 
 class Rows(NamedTuple):
@@ -110,19 +109,7 @@ def in_precision(rows: Rows, dtype: type) -> Rows:
 
 def some_rows(rows: Rows, which: np.ndarray) -> Rows:
     """Return copies of the rows ``which`` (row numbers), in that order."""
-    starts = np.zeros(len(which) + 1, np.int64)
-    np.cumsum(rows.starts[which + 1] - rows.starts[which], out=starts[1:])
-    values, columns = np.empty(starts[-1], rows.values.dtype), np.empty(starts[-1], np.int32)
-    for source, out in ((rows.values, values), (rows.columns, columns)):
-        _copy(source.view(np.int32), rows.starts, which, out.view(np.int32), starts, out.itemsize // 4)
-    return Rows(values, columns, starts, rows.features)
-
-
-@njit
-def _copy(source, starts, which, out, out_starts, words):
-    """Copy rows of numbers of so many words each; words are of one type, so this is compiled once."""
-    for c in range(which.size):
-        # unsigned: a quarter of the time
-        first, to = np.uint64(starts[which[c]] * words), np.uint64(out_starts[c] * words)
-        for k in range(np.uint64(out_starts[c + 1] * words) - to):
-            out[to + k] = source[first + k]
+    sizes = np.diff(rows.starts)[which]
+    starts = np.append(0, sizes.cumsum())
+    places = np.arange(starts[-1]) + np.repeat(rows.starts[which] - starts[:-1], sizes)
+    return Rows(rows.values[places], rows.columns[places], starts, rows.features)

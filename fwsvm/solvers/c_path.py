@@ -19,8 +19,7 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.column_cache import ColumnStore
-from fwsvm.kernels.distances import value_error
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.distances import precision
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
@@ -37,7 +36,6 @@ from fwsvm.solvers.tuning import (
     CERTIFY_AFTER,
     DECIDED_TOGETHER,
     DECISIONS_HELD,
-    SINGLE_TOLERATED,
 )
 from fwsvm.status import Status
 
@@ -118,7 +116,7 @@ class CPath:
             self.columns.clear()
         else:
             self.warm_starts = solved.warm_starts
-        stored = (X.size if isinstance(X, np.ndarray) else X.nnz) / X.shape[0]
+        stored = X.size / X.shape[0]
         steps = sum(len(part.rows) * part.counters.steps for part in parts)
         # scanned rows, and the numbers that kernel values were computed of
         work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)
@@ -187,8 +185,7 @@ def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
         models = [result.model for result in some if isinstance(result.model, KernelModel)]
         numbers = [result.support for result in some if result.support is not None]
         if len(models) > 1:
-            error = value_error(models[0].kernel, own_terms(models[0].kernel, as_rows(X)), dtype=np.float32)
-            dtype = np.float32 if error <= SINGLE_TOLERATED else np.float64
+            dtype = precision(models[0].kernel, as_rows(X))
             yield from decisions_together(models, numbers, X, threads, dtype)
         else:
             yield from (result.model.decision(X, threads) for result in some)

@@ -71,10 +71,6 @@ LONE_COLUMN_COST = 8
 CHECK_COST = 4
 #: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
 ROWS_A_THREAD = 2048
-#: Error of kernel values in single precision above which a run has columns in double precision from the start.
-#: Evidence: such values are no positive definite matrix. 150 rows 3e4 times their spread from the origin: swap-2o,
-#: swap, mfw and cvm went round until a time limit.
-SINGLE_TOLERATED = 1e-3
 
 # ---------------------------------------------------------------- decomposition
 

@@ -15,8 +15,7 @@ from fwsvm.kernels.column_cache import (
     column_cache,
     stored_cache,
 )
-from fwsvm.kernels.distances import value_error
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.distances import precision
 from fwsvm.kernels.rows import in_precision
 from fwsvm.kernels.source import row_source
 from fwsvm.kernels.sparse_tiles import WIDE
@@ -52,7 +51,7 @@ from fwsvm.solvers.frank_wolfe.state import (
 )
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
-from fwsvm.solvers.tuning import CHECK_COST, MARGIN, SINGLE_TOLERATED
+from fwsvm.solvers.tuning import CHECK_COST, MARGIN
 from fwsvm.status import Status
 
 
@@ -100,8 +99,7 @@ class SimplexRun:
         self.number, self.random = problem.stream[-1], stream(*problem.stream)
         alpha = None if warm_start is None else warm_start.weights[order]
         self.computed = self._is_computed(POINTS if alpha is None else int(np.count_nonzero(alpha)))
-        error = value_error(resolved.kernel, own_terms(resolved.kernel, self.rows), dtype=np.float32)
-        self.columns = self._cache(np.float64 if error > SINGLE_TOLERATED else np.float32, columns)
+        self.columns = self._cache(precision(resolved.kernel, self.rows), columns)
         self._counted = self.columns.counts.copy()  # what other runs did
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         # kernel values that are worth a call; published methods compute no more than steps ask for

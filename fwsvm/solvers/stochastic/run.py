@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwsvm.kernels.distances import value_error
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.distances import precision
 from fwsvm.kernels.source import row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
-from fwsvm.solvers.tuning import SINGLE_TOLERATED
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
 FLOAT32_TOLERANCE = 1e-5
@@ -47,14 +45,9 @@ class StochasticIterate(Iterate):
     lower_error: float = np.nan
 
 
-def precision(problem: Binary, resolved: Resolved) -> type:
-    """Return float32, or float64 for rows so far from the origin that kernel values in float32 are noise.
-
-    The fixed sample of the rows decides.
-    """
-    some = row_source(problem.X).take(fixed_sample(len(problem.y)))
-    error = value_error(resolved.kernel, own_terms(resolved.kernel, some), dtype=np.float32)
-    return np.float64 if error > SINGLE_TOLERATED else np.float32
+def precision_for(problem: Binary, resolved: Resolved) -> type:
+    """Return the precision of kernel values: the fixed sample of the rows decides."""
+    return precision(resolved.kernel, row_source(problem.X).take(fixed_sample(len(problem.y))))
 
 
 def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
@@ -90,7 +83,7 @@ def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
     """Return the outcome on the fixed sample of the rows."""
     lam = regularisation(problem.penalties, resolved.method.name)
-    dtype = precision(problem, resolved)
+    dtype = precision_for(problem, resolved)
     value, error = estimate(
         resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.square, resolved.threads, dtype
     )
@@ -108,5 +101,5 @@ class StochasticRun:
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
         is_loose = resolved.tolerance >= FLOAT32_TOLERANCE
-        self.dtype = precision(problem, resolved) if is_loose else np.float64
+        self.dtype = precision_for(problem, resolved) if is_loose else np.float64
         self.kernel_evaluations = 0
