@@ -59,23 +59,22 @@ def mean_squared_distance(X: RowMatrix) -> float:
     X, _ = occurring(X)
     if isinstance(X, np.ndarray):
         mean = X.sum(axis=0, dtype=np.float64) / m
-        squares = sum(float(np.sum(np.square(X[some] - mean))) for some in blocks(X, BLOCK))
+        squares = sum(np.sum(np.square(X[some] - mean)) for some in blocks(X, BLOCK))
         return _at_least_zero(2.0 / (m - 1) * squares)
     rows = scipy.sparse.csr_array(X)
-    mean, values, features = np.asarray(rows.sum(axis=0)).ravel() / m, np.asarray(rows.data), rows.indices
-    square = float(np.sum(np.square(values))) / m
-    spread = square - float(np.sum(np.square(mean)))
+    mean, values, features = rows.sum(axis=0) / m, rows.data, rows.indices
+    square = np.sum(np.square(values)) / m
+    spread = square - np.sum(np.square(mean))
     if spread <= LOST * square:  # of times in seconds since 1970, say
         stored = np.bincount(features, minlength=len(mean))
-        spread = (
-            float(np.sum(np.square(values - mean[features])) + np.sum((m - stored) * np.square(mean))) / m
-        )
+        spread = np.sum(np.square(values - mean[features])) + np.sum((m - stored) * np.square(mean))
+        spread /= m
     return 2.0 * m / (m - 1) * _at_least_zero(spread)
 
 
 def _at_least_zero(distance: float) -> float:
     """Return a mean of squares, which rounding may have made negative, infinity where it is one less another."""
-    return float("inf") if np.isnan(distance) else max(0.0, distance)
+    return float("inf") if np.isnan(distance) else max(0.0, float(distance))
 
 
 def mean_absolute_distance(X: RowMatrix) -> float:

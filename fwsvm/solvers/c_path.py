@@ -27,7 +27,7 @@ from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
-from fwsvm.solvers.loop import BinaryResult, Watch, subproblems_of
+from fwsvm.solvers.loop import Watch, subproblems_of
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
@@ -125,11 +125,11 @@ class CPath:
     @blas_on(1)
     def certify(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run, in order, after its certificate was computed."""
-        results = []
-        for run, refuted in zip(runs, self._compute_certificates(runs), strict=True):
-            solved = self._go_on(run, refuted) if refuted else run.solved
-            results.append(result_of(self.problems, run.resolved, solved))
-        return results
+        refuted = self._compute_certificates(runs)
+        return [
+            result_of(self.problems, run.resolved, self._go_on(run, starts) if starts else run.solved)
+            for run, starts in zip(runs, refuted, strict=True)
+        ]
 
     def _compute_certificates(self, runs: Sequence[Run]) -> list[dict[int, WarmStart]]:
         """Compute the certificates that runs deferred, those of one subproblem together.
@@ -137,27 +137,28 @@ class CPath:
         Returns where the subproblems of each run go on whose certificates refute them, by number.
         """
         refuted: list[dict[int, WarmStart]] = [{} for _ in runs]
-        waiting: dict[int, list[tuple[int, BinaryResult, Iterate]]] = defaultdict(list)
-        for place, run in enumerate(runs):
+        waiting = defaultdict(list)
+        for run, starts in zip(runs, refuted, strict=True):
             for part in run.solved.parts:
                 if isinstance(part.end, Iterate):
-                    waiting[int(part.numbers[0])].append((place, part, part.end))
-        if not waiting:
-            return refuted
-        enter(Phase.CHECK)
+                    waiting[int(part.numbers[0])].append((run.resolved, part, part.end.warm_start, starts))
+        if waiting:
+            enter(Phase.CHECK)
         for number, deferred in waiting.items():
-            problem, rows = self.problems.problem(number, runs[deferred[0][0]].resolved)
-            begun, candidates = perf_counter(), []
-            for place, _, at in deferred:
-                resolved = runs[place].resolved
-                penalties = self.problems.penalties(rows, resolved.C)
-                candidates.append(Candidate(problem._replace(penalties=penalties), resolved, at))
+            begun = perf_counter()
+            problem, rows = self.problems.problem(number, deferred[0][0])
+            candidates = [
+                Candidate(
+                    problem._replace(penalties=self.problems.penalties(rows, resolved.C)), resolved, part.end
+                )
+                for resolved, part, *_ in deferred
+            ]
             ends = candidates[0].resolved.family.certify(candidates, exact=True)
             each = (perf_counter() - begun) / len(deferred)
-            for (place, part, at), end in zip(deferred, ends, strict=True):
+            for (_, part, warm_start, starts), end in zip(deferred, ends, strict=True):
                 part.end, part.check_seconds = end, part.check_seconds + each
-                if not end.outcome.within and at.warm_start is not None:
-                    refuted[place][number] = at.warm_start
+                if not end.outcome.within and warm_start is not None:
+                    starts[number] = warm_start
         return refuted
 
     def _go_on(self, run: Run, starts: dict[int, WarmStart]) -> Solved:
