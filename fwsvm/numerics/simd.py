@@ -172,12 +172,12 @@ _act_lane_by_lane(operator.mul, ir.IRBuilder.fmul, of_numbers=False)
 _act_lane_by_lane(operator.truediv, ir.IRBuilder.fdiv, of_numbers=False)
 
 
-def _llvm(builder, name: str, *arguments, result=None):
-    """Call the LLVM intrinsic of that name on values of one type, by default also that of its result."""
+def _llvm(builder, name: str, *arguments):
+    """Call the LLVM intrinsic of that name on values of one type, also that of its result."""
     kind = arguments[0].type
     number = getattr(kind, "element", kind)
     lanes = f"v{kind.count}" if isinstance(kind, ir.VectorType) else ""
-    signature = ir.FunctionType(result or kind, [kind] * len(arguments))
+    signature = ir.FunctionType(kind, [kind] * len(arguments))
     name = f"llvm.{name}.{lanes}{'f32' if number == ir.FloatType() else 'f64'}"
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), arguments)
 
@@ -297,22 +297,25 @@ def where_positive(typingctx, test, a, b):
     return a(test, a, b), emit
 
 
-def _reduction(instruction: str):
-    """Return the intrinsic of a minimum or maximum over the lanes of a vector."""
+def _reduction(choose: Callable):
+    """Return the intrinsic of a minimum or maximum over the lanes of a vector, one half of which meets the other."""
 
     @intrinsic
     def among(typingctx, a):
         def emit(context, builder, signature, arguments):
-            return _llvm(
-                builder, f"vector.reduce.{instruction}", *arguments, result=arguments[0].type.element
-            )
+            (value,), place = arguments, ir.IntType(32)
+            while half := value.type.count // 2:
+                lanes = ir.VectorType(place, half)
+                halves = [ir.Constant(lanes, [*range(k, k + half)]) for k in (0, half)]
+                value = choose(builder, *(builder.shuffle_vector(value, value, each) for each in halves))
+            return builder.extract_element(value, place(0))
 
         return a.dtype(a), emit
 
     return among
 
 
-reduce_min, reduce_max = _reduction("fmin"), _reduction("fmax")
+reduce_min, reduce_max = _reduction(_smaller), _reduction(_larger)
 
 
 @intrinsic

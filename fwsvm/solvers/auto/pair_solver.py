@@ -17,6 +17,7 @@ from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import load_acquire, store_release
+from fwsvm.numerics.simd import broadcast, load, store
 from fwsvm.problems.simplex_qp import add_lines, write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
@@ -183,9 +184,10 @@ def _fill(some, s, wanted):
         for t in wanted:
             own, p = (t < s.plus) == (at == 0), s.place[t]
             if whole or (own and load_acquire(some.known, p)):
-                for r in range(width):
-                    k = some.values[p, base + r]
-                    s.cached[t, at + r] = k if own else OTHER - k
+                source, out = some.values[p], s.cached[t]
+                for r in range(0, width, 8):
+                    k = load(source, base + r)
+                    store(out, at + r, k if own else broadcast(OTHER) - k)
             else:
                 lines[new] = t
                 new += 1
@@ -202,15 +204,18 @@ def _compute(some, s, lines, first, width, at):
     rows, others = (some.kernel, some.tiles, s.place[lines], some.tiles), 0
     fill_dense(*rows, first // HEIGHT, (first + width) // HEIGHT, s.cached, first - at, lines)
     for t in lines:
-        if (t < s.plus) == (at == 0):
-            p = s.place[t]
-            for r in range(width):  # another thread may write the same numbers
-                some.values[p, r] = s.cached[t, at + r]
+        p, computed, own = s.place[t], s.cached[t], (t < s.plus) == (at == 0)
+        shared = some.values[p]
+        for r in range(0, width, 8):
+            k = load(computed, at + r)
+            if own:
+                store(shared, r, k)  # another thread may write the same numbers
+            else:
+                store(computed, at + r, broadcast(OTHER) - k)
+        if own:
             store_release(some.known, p, 1)
         else:
             others += width
-            for r in range(at, at + width):
-                s.cached[t, r] = OTHER - s.cached[t, r]
     return others
 
 

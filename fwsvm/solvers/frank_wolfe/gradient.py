@@ -85,21 +85,19 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
     """
     rows[0], count, worst = wanted, 1, 1
     sign, floor = (-1.0, 0.0) if new and alpha[wanted] > 0.0 else (1.0, -1.0)
+    bound = sign * R
     for t in range(q.size):
-        value = sign * q[t]
-        if rows.size > 1 and value < sign * R and slot_of[t] < 0 and t != wanted and alpha[t] > floor:
+        if sign * q[t] < bound and slot_of[t] < 0 and t != wanted and alpha[t] > floor and rows.size > 1:
             if count < rows.size:
-                rows[count] = t
+                worst = count
                 count += 1
-            elif value < sign * q[rows[worst]]:
-                rows[worst] = t
-            else:
-                continue
+            rows[worst] = t
             if count == rows.size:
-                worst = 1
+                worst, bound = 1, sign * q[rows[1]]
                 for c in range(2, count):
-                    if sign * q[rows[c]] > sign * q[rows[worst]]:
-                        worst = c
+                    value = sign * q[rows[c]]
+                    if value > bound:
+                        worst, bound = c, value
     return count
 
 
