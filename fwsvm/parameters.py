@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, get_type_hints
@@ -17,10 +17,8 @@ LARGEST = 2**53  # of a whole number among parameters: to it every one is a doub
 WORDS = {bool: "true or false", int: "a whole number between -2^53 and 2^53", float: "a finite number"}
 
 
-@cache
-def types_of(rule: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the types of a rule's or a kernel's parameters: looking them up takes as long as some steps."""
-    return get_type_hints(rule)
+#: Returns the types of a rule's or a kernel's parameters: looking them up takes as long as some steps.
+types_of = cache(get_type_hints)
 
 
 def values(owner: str, given: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,14 @@ Options of training are the rows of settings.csv.
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fwsvm.cli._lines import QUIET
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 from fwsvm.settings import Settings, options
 
 # None of these asks whether a file may be read: its reader says so, with the exit code for data.
@@ -190,7 +190,6 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_from(given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
     """Return the settings of `training_options`, and the other options, which say how to load the data."""
-    from fwsvm.data.labels import weights_from_words
     from fwsvm.kernels.kernel import family
     from fwsvm.parameters import converted
     from fwsvm.problems.precomputed import is_given, refuse_scaling
@@ -198,7 +197,7 @@ def settings_from(given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
 
     how = {name: value for name, value in given.items() if name not in options()}
     given = {name: given[name] for name in options() if given[name] is not None}
-    given["class_weight"] = weights_from_words("--class-weight", given["class_weight"])
+    given["class_weight"] = _class_weight(given["class_weight"])
     given["kernel"] = kernel = KERNELS.get(given.get("kernel", ""), given.get("kernel"))
     own = family(kernel).own if kernel else {}
     words, given["parameters"], given["kernel_parameters"] = given["parameters"], {}, {}
@@ -214,6 +213,25 @@ def settings_from(given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
     if is_given(settings.kernel):
         how["zero_based"] = True  # 0 is the row's number
     return settings, how
+
+
+def _class_weight(words: Sequence[str]) -> str | dict[str, float] | None:
+    """Return what the words LABEL=W, or the one word balanced, of --class-weight say; None without words.
+
+    `UsageError` for a word of another form, a label given twice, or balanced beside other words.
+    """
+    from fwsvm.data.labels import weights_by_label
+    from fwsvm.parameters import BALANCED
+
+    if [*words] == [BALANCED]:
+        return BALANCED
+    labels = {word: word.rpartition("=")[0] for word in words}
+    if wrong := [word for word, label in labels.items() if not label or re.search("=.*,", label)]:
+        raise UsageError(
+            f"--class-weight takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}; repeat --class-weight for each "
+            "class"
+        )
+    return weights_by_label(word.rpartition("=")[::2] for word in words) or None
 
 
 def refuse_on_cluster(options: dict[str, Any], **more: object) -> None:

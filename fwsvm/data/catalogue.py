@@ -60,7 +60,13 @@ def load(
         parts["train"], parts["test"] = splits.split(whole, rule, seed)
         recipe["split"] = {**rule, "seed": seed}
     data = Dataset(
-        *(entry.name, parts["train"], parts.get("test"), labels.classes(whole.labels), "", chosen.name, how),
+        entry.name,
+        parts["train"],
+        parts.get("test"),
+        labels.classes(whole.labels),
+        "",
+        chosen.name,
+        how,
         lacking=lacking,
         first_use=any(lockfile.pinned(file).evidence == FIRST_USE for file in chosen.files),
     )

@@ -136,7 +136,7 @@ def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> No
         )
 
 
-def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]] | None) -> LabelledRows:
+def grouped(table: LabelledRows, grouping: Mapping[Any, Any] | None) -> LabelledRows:
     """Return the table with raw labels replaced by their groups; a label in no group stays."""
     if not grouping:
         return table

@@ -7,14 +7,14 @@ writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``0
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.errors import DataError, UsageError, shortened, shown
-from fwsvm.parameters import BALANCED, converted
+from fwsvm.parameters import converted
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 LEADING_ZERO = re.compile(r"[-+]?0[0-9]")  # of text that consists of digits, such as a postal code
@@ -149,18 +149,3 @@ def weights_by_label(pairs: Iterable[tuple[Any, Any]]) -> dict[str, float]:
             raise UsageError(f"class {shown(name)} has two weights; give it one")
         found[name] = converted(f"the weight of class {shown(name)}", value, float)
     return dict(sorted(found.items()))
-
-
-def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, float] | None:
-    """Return what the words LABEL=W, or the one word balanced, of an option say; None without words.
-
-    `UsageError` for a word of another form, a label given twice, or balanced beside other words.
-    """
-    if [*words] == [BALANCED]:
-        return BALANCED
-    labels = {word: word.rpartition("=")[0] for word in words}
-    if wrong := [word for word, label in labels.items() if not label or re.search("=.*,", label)]:
-        raise UsageError(
-            f"{option} takes LABEL=W, or {BALANCED} alone, not {shown(wrong[0])}; repeat {option} for each class"
-        )
-    return weights_by_label(word.rpartition("=")[::2] for word in words) or None

@@ -15,12 +15,10 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, fitted, in_memory, slices
-from fwsvm.data import labels
 from fwsvm.data.formats import loader_of, svmlight
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.inputs import read_rows
 from fwsvm.data.labels import Labels
-from fwsvm.data.splits import take
 from fwsvm.errors import DataError, UsageError, counted
 from fwsvm.files.folders import require_file
 
@@ -32,12 +30,11 @@ def scaled_text(X: RowMatrix, row_labels: Labels, ranges: scaling.Ranges) -> Ite
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    names = [*map(labels.label_text, row_labels.tolist())]
     n = max(X.shape[1], 1 + ranges.features.max(initial=0))
     for some in slices(X.shape[0], X.shape[0] * len(ranges.features), BLOCK_VALUES):
         part, _ = fitted(csr_array(in_memory(X, some)), n)
         part = csr_array(scaling.apply(part, ranges))
-        yield from svmlight.text_blocks(part, names[some], lambda value: f"{value:.6g}")
+        yield from svmlight.text_blocks(part, row_labels[some], lambda value: f"{value:.6g}")
 
 
 def read_ranges(path: Path) -> scaling.Ranges:
@@ -68,9 +65,8 @@ def lines_of(
     path = Path(name_or_path)
     if not path.exists() or loader_of(path, label=label)["format"] != "svmlight":
         table = read_rows(name_or_path, label=label)
-        names = np.array([*map(labels.label_text, table.labels.tolist())])
         codes = np.unique(table.labels, return_inverse=True)[1]
-        return codes, lambda rows: svmlight.text_blocks(take(table, rows).X, names[rows].tolist())
+        return codes, lambda rows: svmlight.text_blocks(table.X[rows], table.labels[rows])
 
     def lines() -> Iterator[str]:
         with open_text(path) as stream:

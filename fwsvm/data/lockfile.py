@@ -36,6 +36,7 @@ Md5 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 Count = Annotated[int, Meta(ge=1)]
 Index = Annotated[int, Meta(ge=1, le=2**31 - 2)]
 Label = int | float | str
+Grouping = dict[Label, tuple[Label, ...]] | None  # raw labels of each class
 Raw = dict[str, dict[str, Any]]
 Kind = TypeVar("Kind")
 
@@ -124,7 +125,7 @@ class DataSource(Record, frozen=True, kw_only=True):
     loader: dict[str, Any] = {}
     train: tuple[RawFile, ...] = ()
     test: tuple[RawFile, ...] = ()
-    grouping: dict[Label, tuple[Label, ...]] | None = None
+    grouping: Grouping = None
     note: str = ""
     generate: str = ""
     sha256: Sha256 | None = None
@@ -171,7 +172,7 @@ class Entry(Record, frozen=True, kw_only=True):
     note: str = ""
     stands_for: str = ""
     sources_of: str = ""
-    grouping: dict[Label, tuple[Label, ...]] | None = None
+    grouping: Grouping = None
 
     @property
     def made(self) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
@@ -40,27 +40,25 @@ class CopyWriter:
     def add(self, X: Any) -> None:
         """Append rows, an array or with the arrays of a `csr_array`, of which some may have fewer features."""
         if isinstance(X, np.ndarray):
-            self._append("X", X, np.float64)
+            self._append("X", X)
         else:
-            self._append("data", X.data, np.float64)
-            self._append("indices", X.indices, np.int32)
+            self._append("data", X.data)
+            self._append("indices", X.indices.astype(np.int32, copy=False))
             self.lengths.append(np.diff(X.indptr))
 
-    def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
-        values = np.ascontiguousarray(array, dtype)
+    def _append(self, name: str, array: NDArray[Any]) -> None:
         try:
             with (self.folder / name).open("ab") as file:
-                file.write(values.data)
-                self.arrays[name] = values.dtype.str, file.tell()
+                file.write(np.ascontiguousarray(array).data)
+                self.arrays[name] = array.dtype.str, file.tell()
         except OSError as error:  # a file is being read, whose errors are others
             raise WriteError(error.strerror or str(error)) from None
 
     def finish(self, table: LabelledRows) -> None:
         """Complete the arrays, and write what they are."""
         if self.lengths:
-            ends = row_ends(self.lengths)
-            self._append("indptr", ends, ends.dtype)
-        self._append("labels", table.labels, table.labels.dtype)
+            self._append("indptr", row_ends(self.lengths))
+        self._append("labels", table.labels)
         about = {
             "shape": table.X.shape,
             "arrays": self.arrays,

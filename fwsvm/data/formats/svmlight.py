@@ -23,7 +23,7 @@ from fwsvm._mapped import RowMatrix, blocks
 from fwsvm.data.dataset import LabelledRows, canonical_csr, row_ends
 from fwsvm.data.formats.svmlight_parser import MAX_INDEX, MAX_INDEX_DIGITS, PADDING, Parsed, parse_rows
 from fwsvm.data.formats.text_files import HEAD_BYTES, FormatError, open_text
-from fwsvm.data.labels import number, of_names
+from fwsvm.data.labels import Labels, label_text, number, of_names
 from fwsvm.errors import DataError, shortened
 from fwsvm.files.atomic import shortest
 from fwsvm.numerics.threads import in_order, usable_threads
@@ -258,13 +258,9 @@ def _shown(token: bytes) -> str:
     return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
 
 
-def text_blocks(
-    X: RowMatrix, names: list[str], value_text: Callable[[float], str] = shortest
-) -> Iterator[str]:
-    """Yield the text of consecutive rows, about `BLOCK_ENTRIES` entries at a time.
-
-    ``names`` are the labels as they are to be written, ``value_text`` returns that of a value.
-    """
+def text_blocks(X: RowMatrix, labels: Labels, value_text: Callable[[float], str] = shortest) -> Iterator[str]:
+    """Yield the text of consecutive rows, about `BLOCK_ENTRIES` entries at a time; ``value_text`` writes a value."""
+    names = [*map(label_text, labels.tolist())]
     for name in set(names):
         if name.partition("#")[0].split() != [name] or _label_fault(name.encode()):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")

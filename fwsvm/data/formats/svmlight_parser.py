@@ -77,7 +77,7 @@ def parse_rows(text: Text) -> Parsed:
     ends[m] = 0
     while pos < end:
         pos = _skip_blanks(text, pos)
-        if text[pos] != NEWLINE and text[pos] != HASH:
+        if text[pos] not in (NEWLINE, HASH):
             at = pos
             while text[pos] != COLON and not _ends_token(text[pos]):
                 pos += U1
@@ -90,7 +90,7 @@ def parse_rows(text: Text) -> Parsed:
                 classes = max(classes, code + 1)
             first = z
             pos, z, nans, row_queries = _parse_entries(text, pos, values, indices, unread, z, nans)
-            if text[pos] != NEWLINE and text[pos] != HASH:
+            if text[pos] not in (NEWLINE, HASH):
                 is_valid = False
                 break
             if z > first:
@@ -212,7 +212,7 @@ def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
     while text[pos] == SPACE or text[pos] == TAB:  # as svm-train skips them
         pos += U1
     is_negative = text[pos] == MINUS
-    start = _skip_sign(text, pos)
+    start = pos + UInt(text[pos] in (MINUS, PLUS))
     whole, pos = _parse_digits(text, start, U0)
     mantissa, digits, decimals = whole, pos - start, U0
     if text[pos] == DOT:
@@ -221,7 +221,8 @@ def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
         decimals = pos - point
     scale = int(np.int64(decimals))  # the value is mantissa / 10^scale
     if text[pos] | 32 == LETTER_E:
-        sign, start = text[pos + U1], _skip_sign(text, pos + U1)
+        sign = text[pos + U1]
+        start = pos + U1 + UInt(sign in (MINUS, PLUS))
         exponent, pos = _parse_digits(text, start, U0)
         if pos - start - U1 > U8:  # there are none or many
             exponent = TEN_TO_8
@@ -238,12 +239,6 @@ def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
     while not _ends_token(text[pos]):
         pos += U1
     return (-value if is_negative else value), pos
-
-
-@njit(each_step=True, forceinline=True)
-def _skip_sign(text: Text, pos: UInt) -> UInt:
-    """Return the position after a sign, if there is one."""
-    return pos + UInt(text[pos] == MINUS or text[pos] == PLUS)
 
 
 @njit(each_step=True)

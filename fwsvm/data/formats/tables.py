@@ -32,7 +32,7 @@ SERVICES = tuple(
 )
 FLAGS = ("OTH", "REJ", "RSTO", "RSTOS0", "RSTR", "S0", "S1", "S2", "S3", "SF", "SH")
 #: Columns of KDD Cup 1999 with symbols; 6, 11, 20, 21 are land, logged_in, is_host_login and is_guest_login.
-KDD99_SYMBOLS: dict[ColumnKey, tuple[str, ...]] = {
+KDD99_SYMBOLS = {
     1: ("icmp", "tcp", "udp"),
     2: SERVICES,
     3: FLAGS,
@@ -59,10 +59,9 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
     pairs = zip_longest(first, second[: len(first)], fillvalue="0")  # where there is no second line, too
     header = any(not _is_number(one) and _is_number(two) for one, two in pairs)
     names = [name.strip() for name in first] if header else []
-    keys: dict[str, ColumnKey] = {str(at + 1): at for at in range(len(first))}
-    keys |= {name: name for name in names}
+    places = {str(at + 1): at for at in range(len(first))}
     usual = next((name for name in names if name.lower() in LABEL_NAMES), None)
-    found = usual if label is None else keys.get(label)
+    found = usual if label is None else label if label in names else places.get(label)
     if found is None and not unlabelled:
         said = (
             "which column has the labels? Say --label NAME or its number from 1 (label= of fwsvm.data.load)"
@@ -86,7 +85,7 @@ def read(
     header: bool = False,
     label: ColumnKey | None = -1,
     drop: Sequence[ColumnKey] = (),
-    categorical: Mapping[ColumnKey, Sequence[object]] | None = None,
+    categorical: Mapping[Any, Sequence[object]] | None = None,
     comment: str = "",
     columns: Sequence[ColumnKey] = (),
     skip: int = 0,
