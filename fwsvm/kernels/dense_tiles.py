@@ -12,7 +12,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner
 from fwsvm.numerics.simd import (
     lanes_of,
     load_as,
@@ -66,7 +66,7 @@ def _pack_rows(rows, first, last, numbers):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
     """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[lines[c] * width + shift]`` on.
 
@@ -89,7 +89,7 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
                 store(out, to, value(kernel, sums[k], own, zero + own_left[c + k]))
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _add_feature(kernel, sums, x, left, z):
     """Return the sums of a group of four left-hand rows with the rows of a tile after the feature x of these."""
     a, b, c, d = sums
@@ -101,7 +101,7 @@ def _add_feature(kernel, sums, x, left, z):
     )
 
 
-@njit(inner=True)
+@njit_inner
 def _pack(sources, wanted, left, own_left):
     """Pack rows into the left-hand block, and their own terms; return how many, padded with the last row to fours."""
     n, count = sources.features, (wanted.size + GROUP - 1) // GROUP * GROUP

@@ -8,7 +8,7 @@ vector registers. The work is one pass over the stored numbers, whatever the spa
 import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner
 from fwsvm.numerics.simd import lanes_of, load_as, store, store_transposed, zeros
 
 WIDE, NARROW = 64, 8  # rows of a block
@@ -16,7 +16,7 @@ REGISTERS = 16  # that may hold the sums of a row with a block
 TILE = 64  # rows whose values are buffered, then transposed and written column by column
 
 
-@njit(inner=True)
+@njit_inner
 def _left_block(sources, own_sources, wanted, width):
     """Return a table of rows, ``width`` numbers a line; the line of each feature, 0 for none; and their own terms.
 
@@ -40,7 +40,7 @@ def _left_block(sources, own_sources, wanted, width):
     return table, line_of, own_block
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _write_row(kernel, zero, block, rows, t, own_t, tile, at):
     """Write the kernel values of row t with the rows of a block, one for each lane of ``zero``, to ``tile[at:]``."""
     (table, line_of, own_block), sums, width = block, zero, lanes_of(zero)
@@ -51,7 +51,7 @@ def _write_row(kernel, zero, block, rows, t, own_t, tile, at):
     store(tile, at, value(kernel, sums, zero + own_t, load_as(zero, own_block, 0)))
 
 
-@njit(inner=True)
+@njit_inner
 def _write_columns(tile, width, count, out, lines, start, height):
     """Transpose the buffered tile and write column c to ``out[lines[c], start:start + height]``."""
     # one flat view: a view of each line would count references

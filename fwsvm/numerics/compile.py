@@ -193,6 +193,12 @@ def njit(
     return Compiled(function, flags, inner=inner)
 
 
+#: Decorators for functions of each step, and for those that LLVM is to copy into their callers.
+njit_step, njit_inlined_step = njit(each_step=True), njit(each_step=True, forceinline=True)
+#: Decorators for functions whose source numba copies into their callers, and for those that only compiled code calls.
+njit_inline, njit_inner = njit(inline="always"), njit(inner=True)
+
+
 def overload(function: Callable, *, each_step: bool = True) -> Callable[[Callable], Callable]:
     """Decorate a function of types that returns what compiled code calls for ``function``.
 

@@ -6,7 +6,7 @@ as an argument it costs numba twenty microseconds a call.)
 
 import numpy as np
 
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inline
 
 
 def stream(*seeds: int) -> np.ndarray:
@@ -17,7 +17,7 @@ def stream(*seeds: int) -> np.ndarray:
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(inline="always")
+@njit_inline
 def mixed(z):
     """Return 64 bits of which half change where one of z (uint64) does."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -25,14 +25,14 @@ def mixed(z):
     return z ^ (z >> np.uint64(31))
 
 
-@njit(inline="always")
+@njit_inline
 def next_bits(state):
     """Return 64 random bits and move the stream on."""
     state[0] += STEP
     return mixed(state[0])
 
 
-@njit(inline="always")
+@njit_inline
 def below(state, n):
     """Return a random whole number of 0 ... n - 1, for n < 2^32."""
     return np.int64(((next_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

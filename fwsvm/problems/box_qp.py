@@ -22,7 +22,7 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit, record
+from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner, record
 
 POINT = record(
     float64=(
@@ -119,13 +119,13 @@ def _set_curvature(qp):
         point.curvature = max(square + qp.bias * qp.bias + point.ridge, tiny)
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True)
+@njit_inlined_step(fastmath={"contract"})
 def product_with_row(qp, w, i):
     """Return <w, x_i> with the constant feature, in four sums so that additions need not wait for another."""
     return _inner(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, qp.bias * w[qp.features])
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True, no_rewrites=False)
+@njit_inlined_step(fastmath={"contract"}, no_rewrites=False)
 def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     b, c, d = 0.0, 0.0, 0.0
@@ -143,7 +143,7 @@ def _inner(values, columns, w, k, end, a):
     return (a + b) + (c + d)
 
 
-@njit(fastmath={"contract", "reassoc"}, forceinline=True, each_step=True)
+@njit_inlined_step(fastmath={"contract", "reassoc"})
 def _inner_of_dense(values, w, k, end):
     total = 0.0
     for f in range(end - k):
@@ -151,14 +151,14 @@ def _inner_of_dense(values, w, k, end):
     return total
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True)
+@njit_inlined_step(fastmath={"contract"})
 def add(qp, w, i, factor):
     """Set w to w + factor x_i."""
     _add(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, factor)
     w[qp.features] += factor * qp.bias
 
 
-@njit(fastmath={"contract"}, forceinline=True, each_step=True, no_rewrites=False)
+@njit_inlined_step(fastmath={"contract"}, no_rewrites=False)
 def _add(values, columns, w, k, end, factor):
     if columns is None:  # which the compiler knows: one of the two loops is left
         for f in range(end - k):
@@ -285,7 +285,7 @@ def _loss(point, lack):
     return point.upper * lack if point.ridge == 0.0 else 0.5 * lack * lack / point.ridge
 
 
-@njit(inner=True)
+@njit_inner
 def _slope(points, margins, square, theta):
     """Return dP(theta w) / dtheta."""
     slope = theta * square

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.compile import generic, njit, record
+from fwsvm.numerics.compile import generic, njit, njit_inlined_step, njit_inner, record
 from fwsvm.numerics.machine import LINE, prefetch
 from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import BoxQP, add, best_multiple, product_with_row, projected, shortfall
@@ -172,7 +172,7 @@ def update_preference(rule, s, i, gain):
     """Update the method's preference for row i after a step that increased D by ``gain``."""
 
 
-@njit(forceinline=True, each_step=True)
+@njit_inlined_step
 def _prefetch_ahead(s, k):
     now = s.now[0]
     if k + RECORDS_AHEAD < now.size:
@@ -192,14 +192,14 @@ def _prefetch_ahead(s, k):
             _prefetch_columns(s.qp.columns, first, end)
 
 
-@njit(forceinline=True, each_step=True, no_rewrites=False)
+@njit_inlined_step(no_rewrites=False)
 def _prefetch_columns(columns, first, end):
     if columns is not None:
         for at in range(first, end, COLUMNS_A_LINE):
             prefetch(columns, at)
 
 
-@njit(forceinline=True, each_step=True)
+@njit_inlined_step
 def _move(s, i, g, violation):
     """Move alpha_i to the best place in [0, U_i], w with it; return the gain of D."""
     now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
@@ -220,7 +220,7 @@ def _move(s, i, g, violation):
     return gain
 
 
-@njit(forceinline=True, each_step=True)
+@njit_inlined_step
 def _sweep(rule, s, budget):
     """Visit up to ``budget`` rows of the sweep; return how many."""
     now, qp = s.now[0], s.qp
@@ -253,7 +253,7 @@ def _sweep(rule, s, budget):
     return visited
 
 
-@njit(forceinline=True, each_step=True)
+@njit_inlined_step
 def _stays_at_rest(s, i):
     """Return whether row i was so far from moving that a survey may leave it at rest.
 
@@ -269,7 +269,7 @@ def _stays_at_rest(s, i):
     return True
 
 
-@njit(forceinline=True, each_step=True)
+@njit_inlined_step
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
     now, qp = s.now[0], s.qp
@@ -298,14 +298,14 @@ def goal(s, gap):
     return now.tolerance * (now.dual + gap) if now.relative else now.tolerance
 
 
-@njit(inner=True)
+@njit_inner
 def _next_sweep(rule, s):
     now = s.now[0]
     now.doing, now.at, now.decrease, now.travelled = SWEEPING, 0, 0.0, 0.0
     begin(rule, s)
 
 
-@njit(inner=True)
+@njit_inner
 def _end_sweep(rule, s):
     now = s.now[0]
     now.sweeps += 1
@@ -325,7 +325,7 @@ def _end_sweep(rule, s):
         _next_sweep(rule, s)
 
 
-@njit(inner=True)
+@njit_inner
 def _end_survey(rule, s):
     now = s.now[0]
     # the gap is of first order in the violations, D of second: the gap still falls when D no longer changes

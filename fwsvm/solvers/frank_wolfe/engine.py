@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.compile import generic, njit, njit_inline, njit_step
 from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, add_row, drop_row, update
 from fwsvm.solvers.frank_wolfe.sampled import select
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
@@ -29,7 +29,7 @@ def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
 
-@njit(inline="always")
+@njit_inline
 def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
     now = s.now[0]
@@ -54,7 +54,7 @@ def make(s, move):
     now.steps += 1
 
 
-@njit(inline="always")
+@njit_inline
 def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
@@ -63,7 +63,7 @@ def _at_hand(s, i):
     return False
 
 
-@njit(each_step=True)
+@njit_step
 def _settle(s):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
 

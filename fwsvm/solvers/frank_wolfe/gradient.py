@@ -8,7 +8,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import USED, ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import NARROW, WIDE
-from fwsvm.numerics.compile import njit, overload
+from fwsvm.numerics.compile import njit, njit_inline, njit_step, overload
 from fwsvm.numerics.simd import maximum
 from fwsvm.solvers.frank_wolfe.scans import UPDATE, scan
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexState
@@ -18,14 +18,14 @@ GAP_ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are ro
 LEAST_SCALE = 2.0**-900  # in place of 0, where a step ends at a vertex: no number times it is left in a sum
 
 
-@njit(inline="always")
+@njit_inline
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, but no less than rounding leaves of a gap of 0."""
     now = s.now[0]
     return maximum(maximum(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R), now.noise)
 
 
-@njit(each_step=True)
+@njit_step
 def update(s, move):
     """Update q for a move: q <- scale q + gain K~_i - loss K~_j, and note where it is least.
 
@@ -42,7 +42,7 @@ def update(s, move):
     s.now[0].best = scan(s, UPDATE, i, j, scale, a, b)
 
 
-@njit(inline="always")
+@njit_inline
 def add_row(s, i):
     """Add row i at the end of the active set."""
     now = s.now[0]
@@ -53,7 +53,7 @@ def add_row(s, i):
     now.plus += i < s.plus
 
 
-@njit(inline="always")
+@njit_inline
 def drop_row(s, j):
     """Remove row j from the active set; the last row takes its place."""
     now = s.now[0]

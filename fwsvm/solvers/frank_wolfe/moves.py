@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit_inline, njit_step
 from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.solvers.frank_wolfe.scans import PARTNER, TINY, highest_active, scan
 from fwsvm.solvers.tuning import SCAN_FROM
@@ -43,7 +43,7 @@ class Move(NamedTuple):
     drops: bool
 
 
-@njit(inline="always")
+@njit_inline
 def _step(slope, curvature, longest):
     """Return the best step in [0, longest], its decrease, and the decrease without that bound."""
     curvature = maximum(curvature, TINY)
@@ -52,7 +52,7 @@ def _step(slope, curvature, longest):
     return step, step * (2.0 * slope - step * curvature), slope * free
 
 
-@njit(each_step=True)
+@njit_step
 def toward(s, i):
     """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
     R, q_i = s.now[0].R, s.q[i]
@@ -60,7 +60,7 @@ def toward(s, i):
     return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
 
 
-@njit(each_step=True)
+@njit_step
 def away(s, j):
     """Return the step away from the active vertex j (003 Alg. 3), a drop where a_j is used up."""
     R, q_j, a_j = s.now[0].R, s.q[j], s.alpha[j]
@@ -69,7 +69,7 @@ def away(s, j):
     return Move(NOBODY, j, 1.0 + step, 0.0, step, decrease, promise, step >= longest)
 
 
-@njit(each_step=True)
+@njit_step
 def swap(s, i, j):
     """Return the step that moves weight from the active vertex j to vertex i (000 eqs. 26 and 28)."""
     curvature = s.diagonal[i] - 2.0 * entry(s, i, j) + s.diagonal[j]
@@ -77,20 +77,20 @@ def swap(s, i, j):
     return Move(i, j, 1.0, step, step, decrease, promise, step >= s.alpha[j])
 
 
-@njit(inline="always")
+@njit_inline
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
     k = s.cached[s.slot_of[i], j] + 1.0
     return k if (i < s.plus) == (j < s.plus) else -k
 
 
-@njit(inline="always")
+@njit_inline
 def few_active(s):
     """Return whether a walk through the active set is shorter than a scan of all rows held."""
     return s.now[0].active * SCAN_FROM < s.q.size
 
 
-@njit(each_step=True)
+@njit_step
 def extreme_active(s, sign):
     """Return the active row of the largest sign * q, the first of equals."""
     if not few_active(s):
@@ -104,13 +104,13 @@ def extreme_active(s, sign):
     return np.int64(best)
 
 
-@njit(inline="always")
+@njit_inline
 def worst_active(s):
     """Return argmax of q over the active set, the first row of equals."""
     return extreme_active(s, 1.0)
 
 
-@njit(each_step=True)
+@njit_step
 def best_partner(s, i):
     """Return the active j of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) with q_j > q_i, the first of equals.
 

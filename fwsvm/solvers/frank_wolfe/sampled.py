@@ -10,7 +10,7 @@ from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sparse_tiles import TILE, fill_sparse
 from fwsvm.kernels.values import kernel_matrix
-from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.compile import generic, njit_inline, njit_step
 from fwsvm.numerics.random import below
 from fwsvm.numerics.threads import in_shares
 from fwsvm.solvers.frank_wolfe.gradient import goal
@@ -59,7 +59,7 @@ def _select_candidate(sample, s):
             draw(s)
 
 
-@njit(each_step=True)
+@njit_step
 def draw(s):
     """Draw candidates, with replacement; come back for their kernel values if need be."""
     sample, now = s.sample, s.now[0]
@@ -81,14 +81,14 @@ def draw(s):
         now.stop = CANDIDATES_MISS
 
 
-@njit(inline="always")
+@njit_inline
 def is_active(s, i):
     """Return whether row i of the problem is in the active set."""
     t = s.sample.place_of[i]
     return t >= 0 and s.sample.row[t] == i and s.place[t] >= 0
 
 
-@njit(each_step=True)
+@njit_step
 def best_drawn(s):
     """Return the candidate with the least q, the first of equals."""
     best = s.sample.drawn[0]

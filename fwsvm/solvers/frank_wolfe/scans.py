@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inline, njit_step
 from fwsvm.numerics.machine import compare_exchange, load_acquire, spin_hint, store_release
 from fwsvm.numerics.simd import (
     broadcast,
@@ -37,7 +37,7 @@ LANES = np.arange(8.0)  # the places in a vector
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
-@njit(each_step=True)
+@njit_step
 def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return the place of the least q, and it.
 
@@ -60,13 +60,13 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     return best, least
 
 
-@njit(inline="always")
+@njit_inline
 def first_of(behind, where):
     """Return the least of the places in the lanes ``where`` that are not behind the best lane."""
     return np.int64(reduce_min(where_positive(behind, broadcast(np.inf), where)))
 
 
-@njit(each_step=True)
+@njit_step
 def highest_active(q, active_diagonal, sign):
     """Return the active row of the largest sign * q."""
     whole, highest = q.size // 8 * 8, broadcast(-np.inf)
@@ -83,13 +83,13 @@ def highest_active(q, active_diagonal, sign):
     return best
 
 
-@njit(inline="always")
+@njit_inline
 def curvature(k, diagonal, K_ii, twice):
     """Return K_ii + K_jj - twice (k + 1), of numbers or of vectors."""
     return maximum(diagonal + K_ii - (k + 1.0) * twice, TINY)
 
 
-@njit(each_step=True)
+@njit_step
 def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
     """Return the j of a range of the largest gain of a swap with i, among the active j with q_j > q_i; and the gain.
 
@@ -186,7 +186,7 @@ def do_tasks(s, me):
             _do_share(s, (me + 1 + k) % shares, epoch)
 
 
-@njit(each_step=True)
+@njit_step
 def _do_share(s, share, epoch):
     """Do one share of the present task unless another thread has claimed it."""
     words, at = s.team.words, (1 + share) * CACHE_LINE
@@ -199,7 +199,7 @@ def _do_share(s, share, epoch):
     store_release(words, at + DONE, epoch)
 
 
-@njit(each_step=True)
+@njit_step
 def _scan_range(s, first, last):
     """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
     now = s.now[0]
@@ -220,7 +220,7 @@ def _scan_range(s, first, last):
     return place, value if kind == UPDATE else -value
 
 
-@njit(each_step=True)
+@njit_step
 def scan(s, kind, i, j, scale, a, b):
     """Scan all rows, with the team where there is one; return the row that is found.
 
