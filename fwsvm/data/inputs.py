@@ -56,8 +56,8 @@ def read_rows(
     path = Path(name_or_path)
     if path.exists():
         loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=unseen)
-        read = formats.read_path if unseen and path.stat().st_size < COPIED_FROM else formats.read
-        table = read(path, loader)
+        is_copied = loader["format"] != "npy" and path.stat().st_size >= COPIED_FROM
+        table = (formats.read if is_copied or not unseen else formats.read_path)(path, loader)
         if features is not None:
             refuse_one_based(path, table, features)
         return table

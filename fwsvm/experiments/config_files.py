@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from fwsvm.errors import UsageError, nearest
-from fwsvm.files.yaml_files import line_of_value, read_yaml
+from fwsvm.files.yaml_files import read_yaml
 from fwsvm.scaling import SCALINGS
 from fwsvm.settings import Settings
 
@@ -171,10 +171,15 @@ class ConfigFile:
         return override(override(keys, self.keys), self.profiles.get(profile or "", {}))
 
     def error(self, said: str, key: str = "", value: Any = None) -> UsageError:
-        """Return an error with the file, and the line where a key has a value."""
+        """Return an error with the file, and the line where a key has a value, else of the value or the key."""
+        word = rf"(?<![\w.-]){re.escape(str(value))}(?![\w.-])"
+        name = rf"(?<![\w.-]){re.escape(key)}['\"]? *:"
         for file in self.files() if key else ():
-            if (line := line_of_value(file.path, key, value)) is not None:
-                return UsageError(f"{file.path}:{line}: {said}")
+            text = file.path.read_text("utf-8-sig")
+            for pattern in (f"{name}[^#\n]*{word}", word, name):
+                if found := re.search(rf"^[^#\n]*?{pattern}", text, re.MULTILINE):
+                    line = text.count("\n", 0, found.start()) + 1
+                    return UsageError(f"{file.path}:{line}: {said}")
         return UsageError(f"{self.path}: {said}")
 
 

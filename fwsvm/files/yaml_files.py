@@ -67,14 +67,3 @@ def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
         raise error(f"{path}{f':{mark.line + 1}' if mark else ''}: not YAML: {said}") from None
     except OSError as wrong:
         raise error(f"{path}: cannot be read: {wrong.strerror or wrong}") from wrong
-
-
-def line_of_value(path: Path, key: str, value: Any) -> int | None:
-    """Return the first line where a key has a value, else where the value stands, else the key; None without any."""
-    text = path.read_text("utf-8-sig")
-    word = rf"(?<![\w.-]){re.escape(str(value))}(?![\w.-])"
-    name = rf"(?<![\w.-]){re.escape(str(key))}['\"]? *:"
-    for pattern in (f"{name}[^#\n]*{word}", word, name):
-        if found := re.search(rf"^[^#\n]*?{pattern}", text, re.MULTILINE):
-            return text.count("\n", 0, found.start()) + 1
-    return None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fwsvm import _mapped
+from fwsvm.data import inputs
 from fwsvm.data.formats import npy
 from fwsvm.errors import DataError
 
@@ -60,3 +61,9 @@ def test_labels_that_are_all_nan_are_rows_without_labels(tmp_path: Path) -> None
     table = npy.read(written(tmp_path, X, np.full(6, np.nan)), unlabelled=True)
     assert np.isnan(table.labels).all()
     assert (table.X == X).all()
+
+
+def test_large_rows_to_predict_need_no_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "COPIED_FROM", 0)
+    np.save(tmp_path / "rows.npy", X)
+    assert (inputs.read_rows(tmp_path / "rows.npy", unseen=True).X == X).all()
