@@ -43,7 +43,7 @@ def products(X: RowMatrix, rows: np.ndarray, direction: np.ndarray) -> np.ndarra
 
 def divide(X: RowMatrix, most: int) -> Cells:
     """Return cells of about ``most`` rows of X (m, n) at most: each is halved where its rows differ most."""
-    nodes = 2 ** max(0, int(np.ceil(np.log2(X.shape[0] / max(1, most))))) - 1
+    nodes = 2 ** max(0, int(np.ceil(np.log2(X.shape[0] / most)))) - 1
     tree, groups = Cells(np.zeros((nodes, X.shape[1])), np.full(nodes, NOWHERE)), [np.arange(X.shape[0])]
     for node in range(nodes):
         rows = groups[node]
