@@ -158,6 +158,12 @@ def test_a_csv_file_without_a_header(tmp_path, cache):
         data.load(path, label="species")
 
 
+def test_an_index_of_pandas_is_not_taken_for_a_feature(tmp_path, cache):
+    (tmp_path / "t.csv").write_text(",a,label\n0,1.5,1\n1,2.5,2\n")
+    with pytest.raises(DataError, match="column 1 has no name; name it, or leave it out"):
+        data.load(tmp_path / "t.csv")
+
+
 def test_rows_of_a_csv_file_to_predict(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("width,length\n1,2\n")

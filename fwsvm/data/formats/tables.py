@@ -59,6 +59,10 @@ def layout_of(path: Path, label: str | None = None, *, unlabelled: bool = False)
     pairs = zip_longest(first, second[: len(first)], fillvalue="0")  # where there is no second line, too
     header = any(not _is_number(one) and _is_number(two) for one, two in pairs)
     names = [name.strip() for name in first] if header else []
+    if header and not names[0]:
+        raise DataError(
+            f"{path}: column 1 has no name; name it, or leave it out if it is pandas' index (index=False)"
+        )
     places = {str(at + 1): at for at in range(len(first))}
     usual = next((name for name in names if name.lower() in LABEL_NAMES), None)
     found = usual if label is None else label if label in names else places.get(label)
