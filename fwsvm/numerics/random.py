@@ -18,18 +18,13 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit_inline
-def mixed(z):
-    """Return 64 bits of which half change where one of z (uint64) does."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit_inline
 def next_bits(state):
     """Return 64 random bits and move the stream on."""
     state[0] += STEP
-    return mixed(state[0])
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @njit_inline
@@ -47,9 +42,6 @@ def uniform(state):
 @njit
 def shuffle(order, size, state):
     """Put ``order[:size]`` in random order (Fisher and Yates), size < 2^32."""
-    at = state[0]  # in a register, as far as the compiler knows `order` may be the same memory
     for k in range(size - 1, 0, -1):
-        at += STEP
-        j = np.int64(((mixed(at) >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+        j = below(state, k + 1)
         order[k], order[j] = order[j], order[k]
-    state[0] = at
