@@ -42,41 +42,40 @@ class _Interrupts(event.Listener):  # type: ignore[misc]
     """Raise after compiling the interrupt that came while llvmlite handed over an object: ctypes swallows it."""
 
     def __init__(self) -> None:
-        self._usual: list[Callable[[Any], Any]] = []
+        self._usual: list[Callable] = []
         self._heard = False
 
-    def on_start(self, _event: Any) -> None:
+    def on_start(self, _event) -> None:
         self._usual.append(sys.unraisablehook)
         sys.unraisablehook = self._hear
 
-    def _hear(self, swallowed: Any) -> None:
+    def _hear(self, swallowed) -> None:
         if swallowed.exc_type is KeyboardInterrupt:
             self._heard = True
         else:
             self._usual[0](swallowed)
 
-    def on_end(self, _event: Any) -> None:
+    def on_end(self, _event) -> None:
         sys.unraisablehook = self._usual.pop()
         if self._heard:
             self._heard = False
             raise KeyboardInterrupt
 
 
-class _CompilerSeconds(event.Listener):  # type: ignore[misc]
+class _CompilerSeconds(threading.local, event.Listener):  # type: ignore[misc]
     """Count the seconds of each thread in numba's compiler, waiting for it and loading what it made included."""
 
-    def __init__(self) -> None:
-        self.here = threading.local()
+    depth, seconds, started = 0, 0.0, 0.0
 
-    def on_start(self, _event: Any) -> None:
-        depth = self.here.depth = getattr(self.here, "depth", 0) + 1
-        if depth == 1:
-            self.here.started = time.perf_counter()
+    def on_start(self, _event) -> None:
+        if not self.depth:
+            self.started = time.perf_counter()
+        self.depth += 1
 
-    def on_end(self, _event: Any) -> None:
-        self.here.depth -= 1
-        if not self.here.depth:
-            self.here.seconds = compile_seconds() + time.perf_counter() - self.here.started
+    def on_end(self, _event) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.seconds += time.perf_counter() - self.started
 
 
 _COMPILER = _CompilerSeconds()
@@ -86,13 +85,13 @@ event.register("numba:compile", _Interrupts())
 
 def compile_seconds() -> float:
     """Return the seconds that this thread has spent on compiling and on loading compiled code."""
-    return getattr(_COMPILER.here, "seconds", 0.0)
+    return _COMPILER.seconds
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code of a function, optimised once, with that of the functions it calls: numba does it three times over."""
 
-    def _optimize_functions(self, module: Any) -> None:
+    def _optimize_functions(self, module) -> None:
         module.data_layout = self._codegen._data_layout  # noqa: SLF001  (linking asks for it)
 
     def _optimize_final_module(self) -> None:
@@ -104,11 +103,11 @@ class _InnerLibrary(_Library):
     """Code of an inner function, which is optimised and becomes machine code as part of its callers alone."""
 
     @property
-    def codegen(self) -> Any:
+    def codegen(self):
         """What sets the environment of a function that Python calls; there is none."""
         return self
 
-    def set_env(self, *_: Any) -> None:
+    def set_env(self, *_) -> None:
         """Set no environment."""
 
     def _optimize_final_module(self) -> None:
@@ -124,7 +123,7 @@ class _Compiler(Compiler):  # type: ignore[misc]
 
     library: type[_Library] = _Library
 
-    def compile_extra(self, func: Callable) -> Any:
+    def compile_extra(self, func):
         self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)
@@ -296,7 +295,7 @@ class _Cache:
         self._module, self._name = function.__module__, f"{function.__module__}.{function.__qualname__}"
         self.cache_path = str(_source_folder(function.__module__))
 
-    def load_overload(self, sig: Any, target: Any) -> Any:
+    def load_overload(self, sig, target):
         """Return the compiled function of a signature, or None; a damaged file is a miss."""
         _add_runtime_symbols()
         file = self._file(sig, target.codegen())
@@ -305,7 +304,7 @@ class _Cache:
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
             return None
 
-    def save_overload(self, sig: Any, made: Any) -> None:
+    def save_overload(self, sig, made) -> None:
         """Keep a compiled function, if there is space: it runs without, too."""
         file = self._file(sig, made.codegen)
         if file is None or made.library.has_dynamic_globals:
