@@ -134,10 +134,9 @@ def refuse_other_rows(X: RowMatrix, last: int = 0, training_rows: int | None = N
     used = X.shape[1] - 1
     if isinstance(X, scipy.sparse.csr_array):  # whose reader keeps the zero of 0:0
         used = int(X.indices.max(initial=0))
-        numbered = np.searchsorted(X.indptr, np.flatnonzero(X.indices == 0), "right")
-        if len(missing := np.setdiff1d(np.arange(1, X.shape[0] + 1), numbered)):
+        if len(missing := np.flatnonzero(np.diff(X[:, [0]].indptr) == 0)):
             raise DataError(
-                f"row {missing[0]} has no number 0:i, but rows for a precomputed kernel are kernel values with the "
+                f"row {missing[0] + 1} has no number 0:i, but rows for a precomputed kernel are kernel values with the "
                 "training rows, as 0:i 1:K(x,x_1) 2:K(x,x_2) ..."
             )
     if training_rows is not None and used > training_rows:

@@ -4,8 +4,6 @@ A sigmoid for each pair of classes (Platt 1999, fitted as in Lin, Lin and Weng 2
 coupling of the pairs' probabilities by the second method of Wu, Lin and Weng (2004).
 """
 
-from itertools import combinations
-
 import numpy as np
 
 from fwsvm._mapped import slices
@@ -74,10 +72,10 @@ def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:
     """Return probabilities (t, K) that minimise sum_i sum_j (r_ji p_i - r_ij p_j)^2, by LIBSVM's iteration."""
     t = len(pairs)
     r = np.zeros((t, K, K))
-    for column, (i, j) in enumerate(combinations(range(K), 2)):
-        r[:, i, j], r[:, j, i] = pairs[:, column], 1.0 - pairs[:, column]
+    (first, second), every = np.triu_indices(K, 1), np.arange(K)
+    r[:, first, second], r[:, second, first] = pairs, 1.0 - pairs
     Q = -r * r.swapaxes(1, 2)
-    Q[:, np.arange(K), np.arange(K)] = np.sum(r**2, axis=1)
+    Q[:, every, every] = np.sum(r**2, axis=1)
     p = np.full((t, K), 1.0 / K)
     for _ in range(max(100, K)):
         q, Qp = p.copy(), np.einsum("tij,tj->ti", Q, p)

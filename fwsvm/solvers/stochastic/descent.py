@@ -185,6 +185,7 @@ class DescentRun(StochasticRun, ABC):
     order : ndarray of int, rows of the problem; the first n are the sample
     w : ndarray of float64, shape (n,), labels +1 or -1
     vectors : ndarray of float64, shape (4, 2 n + tested)
+    here : slice, of the products at the sample in a vector
     square, value : float, alpha' Q alpha and f at the incumbent
     lower : float, the best lower bound on min f found on this sample
     best_dual : ndarray, shape (n,), the dual candidate in [0, 1] that gives it
@@ -212,7 +213,8 @@ class DescentRun(StochasticRun, ABC):
         self.bundle: Bundle | None = None
         self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
         self.order = np.arange(self.m)
-        self.w, self.vectors, self.best_dual = np.empty(0), np.empty((4, 0)), np.empty(0)
+        self.w = self.best_dual = np.empty(0)
+        self.vectors, self.here = np.empty((4, 0)), slice(0, 0)
         self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
         self.square_after = self.value_after = self.t = self.ahead = self.length2 = self.norm2 = 0.0
         self.fresh, self.stuck, self.resets, self.trials, self.iterations = True, False, 0, 0, 0
@@ -245,8 +247,9 @@ class DescentRun(StochasticRun, ABC):
         n, v = len(self.w), self.vectors
         self.w = np.concatenate([self.w, w])
         self.vectors = np.hstack(
-            [v[:, :n], np.zeros((4, len(w))), v[:, n : 2 * n], added, v[:, 2 * n :], tested]
+            [v[:, :n], np.zeros((4, len(w))), v[:, self.here], added, v[:, 2 * n :], tested]
         )
+        self.here = slice(len(self.w), 2 * len(self.w))
         self.lower = -np.inf  # f is another function now
         self.best_dual = np.zeros(len(self.w))
 
@@ -257,7 +260,7 @@ class DescentRun(StochasticRun, ABC):
         ``inside`` at the incumbent, and 1/n is smaller. Without this d fits the rows of the smaller sample.
         """
         n, v = len(self.w), self.vectors
-        new = old + np.flatnonzero(self.w[old:] * v[ALPHA, n + old : 2 * n] < 1.0)
+        new = old + np.flatnonzero(self.w[old:] * v[ALPHA, self.here][old:] < 1.0)
         added = np.zeros(v.shape[1])
         added[new], added[n:] = self.w[new], self.products(new, self.w[new])
         v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
@@ -287,11 +290,6 @@ class DescentRun(StochasticRun, ABC):
         """The objective at the incumbent, on the sample."""
         return self.value
 
-    def losses(self) -> np.ndarray:
-        """Return the hinge loss of each row at the incumbent, (n,)."""
-        n = len(self.w)
-        return np.maximum(0.0, 1.0 - self.w * self.vectors[ALPHA, n : 2 * n])
-
     def move(self) -> None:
         """Take the step."""
         self.square, self.value = self.square_after, self.value_after
@@ -304,7 +302,7 @@ class DescentRun(StochasticRun, ABC):
     def inner(self, some: np.ndarray, one: np.ndarray, euclid: bool = False) -> Any:
         """Return the inner products of vectors in the kernel's space, or of their coefficients."""
         n = len(self.w)
-        return some[..., :n] @ (one[:n] if euclid else one[n : 2 * n])
+        return some[..., :n] @ (one[:n] if euclid else one[self.here])
 
     def _aim(self) -> bool:
         """Set d by g at the point ahead, and the lower bound; return whether d is short.
@@ -318,7 +316,7 @@ class DescentRun(StochasticRun, ABC):
         """
         n, v, d, euclid = len(self.w), self.vectors, self.vectors[DIRECTION], self.euclid
         point = v[ALPHA] + self.ahead * d if self.ahead else v[ALPHA]
-        inside = np.where(self.w * point[n : 2 * n] < 1.0, self.w, 0.0)
+        inside = np.where(self.w * point[self.here] < 1.0, self.w, 0.0)
         flipped = np.flatnonzero(inside != v[INSIDE, :n])
         if len(flipped):
             v[INSIDE, n:] += self.products(flipped, inside[flipped] - v[INSIDE, flipped])
@@ -326,7 +324,7 @@ class DescentRun(StochasticRun, ABC):
         g = np.empty_like(point)
         combine(self.lam, point, -1.0 / n, v[INSIDE], g)
         if euclid:
-            g = np.append(g[n : 2 * n], self.products(np.arange(n), g[n : 2 * n]))
+            g = np.append(g[self.here], self.products(np.arange(n), g[self.here]))
         if self.bundle:
             gradient2 = self.inner(g, g, euclid)
             self.bundle.turn(self, g)
@@ -348,10 +346,10 @@ class DescentRun(StochasticRun, ABC):
         |d|^2, is not negative. ``ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a null step takes
         its subgradient there.
         """
-        n, at, along = len(self.w), self.vectors[ALPHA], self.vectors[DIRECTION]
+        at, along, *_ = self.vectors
         inner, curvature = self.inner(at, along), self.lam * self.norm2
         longest = min(self.ball / np.sqrt(self.length2), self.length2 / curvature)
-        rows = 1.0 - self.w * at[n : 2 * n], self.w * along[n : 2 * n]
+        rows = 1.0 - self.w * at[self.here], self.w * along[self.here]
         line = self.lam * inner, curvature, self.length2, longest
         t, change, high, trials = line_search(*rows, *line, self.m1, self.m2, self.rule.n)
         self.t, self.ahead, self.trials = t, high * (t == 0.0), self.trials + trials
@@ -379,7 +377,8 @@ class DescentRun(StochasticRun, ABC):
         n = len(self.w)
         alpha, error = self.vectors[ALPHA, :n].copy(), np.nan
         if n:
-            error = float(self.losses().std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m)
+            losses = np.maximum(0.0, 1.0 - self.w * self.vectors[ALPHA, self.here])
+            error = float(losses.std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m)
         return StochasticIterate(
             iterations=self.iterations,
             objective=self.objective,
