@@ -81,6 +81,8 @@ class LinearRun:
         Rows too large in value for double precision; constants of the method that make no sense.
     """
 
+    misses = 0
+
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
     ) -> None:
@@ -112,7 +114,6 @@ class LinearRun:
         if warm_start is not None:
             coordinates["alpha"] = np.clip(warm_start.weights[qp.rows], 0.0, qp.points["upper"])
         self.found: tuple[np.ndarray, BoxCertificate] | None = None  # w and certificate at the present point
-        self.misses = 0
         self._begin_again()
 
     def _begin_again(self) -> None:

@@ -18,7 +18,7 @@ at a kink the slope may jump across R. In the first case the step goes to the bo
 that was tried.
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -168,7 +168,7 @@ def square_and_loss(x, w):
     return square, loss / n
 
 
-class DescentRun(StochasticRun, ABC):
+class DescentRun(StochasticRun):
     """The incumbent, the direction and the iteration on a sample, which may grow.
 
     Each vector holds its n coefficients over the sample, then its kernel products at the n rows, then its products at
@@ -200,6 +200,17 @@ class DescentRun(StochasticRun, ABC):
     outcome : Outcome or None, of the present point, once computed over all rows
     """
 
+    #: A method's: do one iteration, and return False where it stops; return sum_j weights[j] k(x_which[j], .) at the
+    #: rows of the sample and of the test sample, for row numbers and weights.
+    step: Callable[[], bool]
+    products: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    bundle: Bundle | None = None
+    outcome: Outcome | None = None
+    square, value, lower, ball = 0.0, 1.0, -np.inf, np.inf
+    square_after = value_after = t = ahead = length2 = norm2 = 0.0
+    fresh, stuck, resets, trials, iterations = True, False, 0, 0, 0
+
     def __init__(self, rule: Any, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
         if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
@@ -210,23 +221,10 @@ class DescentRun(StochasticRun, ABC):
         by_length = resolved.stop == "eps"
         self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
         self.euclid = rule.metric is Metric.EUCLID
-        self.bundle: Bundle | None = None
         self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
         self.order = np.arange(self.m)
         self.w = self.best_dual = np.empty(0)
         self.vectors, self.here = np.empty((4, 0)), slice(0, 0)
-        self.square, self.value, self.lower, self.ball = 0.0, 1.0, -np.inf, np.inf
-        self.square_after = self.value_after = self.t = self.ahead = self.length2 = self.norm2 = 0.0
-        self.fresh, self.stuck, self.resets, self.trials, self.iterations = True, False, 0, 0, 0
-        self.outcome: Outcome | None = None
-
-    @abstractmethod
-    def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return sum_j weights[j] k(x_which[j], .) at the rows of the sample and of the test sample."""
-
-    @abstractmethod
-    def step(self) -> bool:
-        """Do one iteration; return False where the method stops."""
 
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times."""

@@ -96,10 +96,11 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 class StochasticRun:
     """The part of a `Solver` that does not depend on the method."""
 
+    kernel_evaluations = 0
+
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
         self.problem, self.resolved = problem, resolved
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
         is_loose = resolved.tolerance >= FLOAT32_TOLERANCE
         self.dtype = precision_for(problem, resolved) if is_loose else np.float64
-        self.kernel_evaluations = 0

@@ -140,6 +140,9 @@ class ScsRun(DescentRun):
     S_k is the first ``size`` rows of ``order``. T_k is the next ones, or begins after the ``most`` that S_k may have.
     """
 
+    steps = failures = 0
+    tested_value = 1.0  # f_T at the incumbent
+
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
         super().__init__(rule, problem, resolved)
         rule.check()
@@ -158,8 +161,6 @@ class ScsRun(DescentRun):
         self.table = table(rows, own)
         self.m1, self.m2 = rule.growing * rule.m1, rule.growing * rule.m2
         self.ball = rule.radius * self.unit
-        self.steps = self.failures = 0
-        self.tested_value = 1.0  # f_T at the incumbent
 
     # ---------------------------------------------------------------- Algorithm 1
 
