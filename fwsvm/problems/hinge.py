@@ -12,7 +12,7 @@ Dual: max over 0 <= b <= 1/(lambda m) of lambda (sum b - 1/2 (w.*b)' Q (w.*b)), 
 optimum.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,23 +27,6 @@ EXACT_ROWS = 20_000
 #: Seeds the fixed sample: the same rows for every method, parameter and seed, so that estimates can be
 #: compared.
 FIXED_SAMPLE = 20_000
-
-
-class HingeCertificate(NamedTuple):
-    """What coefficients alpha are worth over all rows.
-
-    Attributes
-    ----------
-    primal : float, f(alpha)
-    dual : float, a lower bound on the minimum of f
-    gap : float, primal - dual
-    rounding : float, by how much the rounding of kernel values may have made the gap too small
-    """
-
-    primal: float
-    dual: float
-    gap: float
-    rounding: float = 0.0
 
 
 def regularisation(penalties: np.ndarray, method: str) -> float:
@@ -87,8 +70,11 @@ def certificate(
     alpha: np.ndarray,
     u: np.ndarray,
     threads: int,
-) -> HingeCertificate:
-    """Return value and gap from scratch in float64: O(m |rows|) kernel values, none of them stored.
+) -> tuple[float, float, float]:
+    """Return what alpha is worth over all rows, from scratch in float64; O(m |rows|) kernel values, none stored.
+
+    The numbers are the primal f(alpha); the dual, a lower bound on the minimum of f; and by how much the rounding of
+    kernel values may have made their difference, the gap, too small.
 
     Parameters
     ----------
@@ -106,7 +92,7 @@ def certificate(
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
     values = weighted_sums(kernel, everyone, rows, sources, everyone, threads)
     if not np.isfinite(values).all():  # coefficients of 1e300, say
-        return HingeCertificate(np.inf, 0.0, np.inf)
+        return np.inf, 0.0, 0.0
     losses = np.maximum(0.0, 1.0 - w * values[:, 0])
     primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(losses.mean())
     # a sum of terms c_j k_ij, each off by c_j sqrt(k_ii k_jj) times `off`, independently of the others
@@ -117,7 +103,7 @@ def certificate(
         square = float((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
         dual = max(dual, box_dual(float(b.sum()) / m, square, float(b.max(initial=0.0))))
     rounding = np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0]
-    return HingeCertificate(primal, dual, primal - dual, float(rounding))
+    return primal, dual, float(rounding)
 
 
 def fixed_sample(m: int) -> np.ndarray:

@@ -212,19 +212,21 @@ def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam)
     """With k(x, x) = 1 rounding is what values are off by times |beta| for the losses, and lambda |beta|^2 / 2."""
     rows = as_rows(np.eye(4))
     alpha, u = np.array([a]), np.array([0.5])
-    found = certificate(Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1)
+    _, dual, rounding = certificate(
+        Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1
+    )
     off = RowSource(rows).diagonal(Linear()).rounding
-    assert found.rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12, abs=0.0)
+    assert rounding == pytest.approx(off * (a + 0.5 * lam * a**2), rel=1e-12, abs=0.0)
     b = min(1.0, 0.25 / lam)  # of all 0 <= b <= 1 / (lambda m) the best
-    assert found.dual == pytest.approx(lam * (b - 0.5 * b**2))
+    assert dual == pytest.approx(lam * (b - 0.5 * b**2))
 
 
 @pytest.mark.parametrize(("alpha", "u"), [((7.0, -2.0), (0.0, 0.0)), ((0.0, 0.0), (1.0, 0.0))])
 def test_a_dual_value_is_that_of_the_best_point_of_the_box_that_is_given(alpha, u):
     """Of b >= 0 the best is (1, 0), worth lambda / 2; of all b it would be (7, -2), worth five times as much."""
     X, lam = np.array([[1.0, 0.0], [3.0, 1.0]]), 1 / 14
-    found = certificate(Linear(), X, np.ones(2), lam, np.arange(2), np.array(alpha), np.array(u), 1)
-    assert found.dual == pytest.approx(lam / 2)
+    _, dual, _ = certificate(Linear(), X, np.ones(2), lam, np.arange(2), np.array(alpha), np.array(u), 1)
+    assert dual == pytest.approx(lam / 2)
 
 
 def test_an_estimate_and_its_error_are_those_of_a_sample_without_replacement():

@@ -14,7 +14,7 @@ FAMILIES["linear"] = Family(
     default_kernel="linear",
     stops=("relative", "gap", "eps"),
     multiclass="one-vs-rest",
-    start=lambda problem, rule, resolved, start=None, _=None: LinearRun(problem, rule, resolved, start),
+    start=lambda problem, rule, resolved, start, _: LinearRun(problem, rule, resolved, start),
     certify=certify,
     keeps_values=False,
 )

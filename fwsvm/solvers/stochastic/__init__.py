@@ -16,7 +16,7 @@ FAMILIES["stochastic"] = Family(
     stops=("relative", "eps"),
     multiclass="one-vs-one",
     # every run is cold and computes its own kernel values: nothing is taken over
-    start=lambda problem, rule, resolved, start=None, _=None: rule.start(problem, resolved),
+    start=lambda problem, rule, resolved, *_: rule.start(problem, resolved),
     certify=certify,
     iteration_cap=100_000,
     goes_on=False,

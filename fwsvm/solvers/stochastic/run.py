@@ -73,11 +73,11 @@ def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
 def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
     """Return the outcome from scratch over all rows; the length of a subgradient (``eps``) proves no gap."""
     lam = regularisation(problem.penalties, resolved.method.name)
-    found = certificate(resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.u, resolved.threads)
-    goal = resolved.tolerance * found.primal if resolved.stop == "relative" else -np.inf
-    return proven(
-        found.primal, found.gap, found.primal, found.dual, goal=goal, measured=found.gap + found.rounding
+    primal, dual, rounding = certificate(
+        resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.u, resolved.threads
     )
+    gap, goal = primal - dual, resolved.tolerance * primal if resolved.stop == "relative" else -np.inf
+    return proven(primal, gap, primal, dual, goal=goal, measured=gap + rounding)
 
 
 def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
