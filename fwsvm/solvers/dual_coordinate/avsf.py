@@ -85,7 +85,7 @@ def schedule(s, order, random):
 
 @begin.implements(AVSF)
 def _begin(rule, s):
-    now = s.now[0]
+    now = s.now
     now.least = now.most = 0.0
     now.size = len(s.order)
     now.share, now.fade = 1.0 / max(now.size, 1), math.exp(-rule.c)
@@ -95,13 +95,13 @@ def _begin(rule, s):
 
 @is_at_rest.implements(AVSF)
 def _rests(rule, s, i):
-    return s.now[0].distance < s.coordinates[i].slack
+    return s.now.distance < s.coordinates[i].slack
 
 
 @update_preference.implements(AVSF)
 def _learn(rule, s, i, gain):
     """Algorithm 5."""
-    now = s.now[0]
+    now = s.now
     if now.sweeps == 0:
         now.reference += gain * now.share
         return
@@ -118,7 +118,7 @@ def _learn(rule, s, i, gain):
 @end.implements(AVSF)
 def _end(rule, s):
     """Stop if no violation reached epsilon in a sweep over every row once, else arrange for such a sweep."""
-    now = s.now[0]
+    now = s.now
     if max(now.most, -now.least) >= now.epsilon:
         now.can_stop = 0
         return False

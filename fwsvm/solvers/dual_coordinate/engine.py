@@ -99,7 +99,7 @@ class LinearState(NamedTuple):
     preferences : ndarray of float64, shape (m,), p of AVSF
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
-    now : ndarray of `CONTROL`, shape (1,)
+    now : a `CONTROL` record
     random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`
     """
 
@@ -108,14 +108,14 @@ class LinearState(NamedTuple):
     preferences: np.ndarray
     w: np.ndarray
     order: np.ndarray
-    now: np.ndarray
+    now: np.void
     random: np.ndarray
 
 
 @njit
 def shuffle_rows(s):
     """Put the rows of the next sweep, ``order[:now.size]``, in random order; mapped ones by blocks."""
-    now = s.now[0]
+    now = s.now
     shuffle(s.order, now.size, s.random)
     if now.block == 0:
         return
@@ -174,7 +174,7 @@ def update_preference(rule, s, i, gain):
 
 @njit_inlined_step
 def _prefetch_ahead(s, k):
-    now = s.now[0]
+    now = s.now
     if k + RECORDS_AHEAD < now.size:
         i = s.order[k + RECORDS_AHEAD]
         prefetch(s.qp.points, i)
@@ -202,7 +202,7 @@ def _prefetch_columns(columns, first, end):
 @njit_inlined_step
 def _move(s, i, g, violation):
     """Move alpha_i to the best place in [0, U_i], w with it; return the gain of D."""
-    now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
+    now, point, row = s.now, s.qp.points[i], s.coordinates[i]
     there = min(max(row.alpha + g / point.curvature, 0.0), point.upper)
     mu = there - row.alpha
     if mu == 0.0 or abs(violation) < NEGLIGIBLE:
@@ -223,7 +223,7 @@ def _move(s, i, g, violation):
 @njit_inlined_step
 def _sweep(rule, s, budget):
     """Visit up to ``budget`` rows of the sweep; return how many."""
-    now, qp = s.now[0], s.qp
+    now, qp = s.now, s.qp
     visited = 0
     while visited < budget and now.at < now.size:
         _prefetch_ahead(s, now.at)
@@ -260,7 +260,7 @@ def _stays_at_rest(s, i):
     Its margin becomes a lower bound. What is computed from margins is then not too small: `moved`, since alpha_i can
     only increase from 0, and the gap of a multiple of w.
     """
-    now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
+    now, point, row = s.now, s.qp.points[i], s.coordinates[i]
     if row.alpha != 0.0 or not row.slack > REST_MARGIN * now.distance:
         return False
     row.slack -= now.distance
@@ -272,7 +272,7 @@ def _stays_at_rest(s, i):
 @njit_inlined_step
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
-    now, qp = s.now[0], s.qp
+    now, qp = s.now, s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
         if _stays_at_rest(s, i):
@@ -294,20 +294,20 @@ def _survey(s, budget):
 @njit
 def goal(s, gap):
     """Return the gap that the run is to reach, at a point with this gap."""
-    now = s.now[0]
+    now = s.now
     return now.tolerance * (now.dual + gap) if now.relative else now.tolerance
 
 
 @njit_inner
 def _next_sweep(rule, s):
-    now = s.now[0]
+    now = s.now
     now.doing, now.at, now.decrease, now.travelled = SWEEPING, 0, 0.0, 0.0
     begin(rule, s)
 
 
 @njit_inner
 def _end_sweep(rule, s):
-    now = s.now[0]
+    now = s.now
     now.sweeps += 1
     now.reach = min(now.travelled, now.moved)  # as if steps were at right angles, or less if they turned back
     stops = end(rule, s)
@@ -327,7 +327,7 @@ def _end_sweep(rule, s):
 
 @njit_inner
 def _end_survey(rule, s):
-    now = s.now[0]
+    now = s.now
     # the gap is of first order in the violations, D of second: the gap still falls when D no longer changes
     now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
     now.least_gap = min(now.least_gap, now.gap)
@@ -352,7 +352,7 @@ def _end_survey(rule, s):
 @njit
 def advance(rule, s, budget):
     """Visit up to ``budget`` rows, in sweeps or surveys; return how many. If fewer, ``now.stop`` says why."""
-    now = s.now[0]
+    now = s.now
     spent = 0
     while spent < budget and now.stop == GOING:
         if now.doing == SWEEPING:

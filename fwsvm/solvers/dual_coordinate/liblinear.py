@@ -53,7 +53,7 @@ class Liblinear(NamedTuple):
 
 @begin.implements(Liblinear)
 def _begin(rule, s):
-    now = s.now[0]
+    now = s.now
     now.least, now.most = np.inf, -np.inf
     now.idle = 0  # no row rests here, so surveys spare nothing
     shuffle_rows(s)
@@ -61,13 +61,13 @@ def _begin(rule, s):
 
 @is_shrunk.implements(Liblinear)
 def _leaves(rule, s, i, g):
-    now, alpha = s.now[0], s.coordinates[i].alpha
+    now, alpha = s.now, s.coordinates[i].alpha
     return (alpha == 0.0 and g < now.least_before) or (alpha == s.qp.points[i].upper and g > now.most_before)
 
 
 @end.implements(Liblinear)
 def _end(rule, s):
-    now = s.now[0]
+    now = s.now
     if now.most - now.least < now.epsilon:
         whole = now.size == len(s.order)
         now.size = len(s.order)

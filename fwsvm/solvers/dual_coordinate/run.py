@@ -105,7 +105,7 @@ class LinearRun:
             "can_stop": 1,
             "block": MAPPED_BLOCK * m // qp.values.size if is_mapped(qp.values) else 0,
         }
-        now = np.zeros(1, CONTROL)
+        now = np.zeros(1, CONTROL)[0]
         for name, value in begin.items():
             now[name] = value
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
@@ -142,7 +142,7 @@ class LinearRun:
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
         now = self.state.now
-        stop, now["stop"] = int(now["stop"][0]), GOING
+        stop, now["stop"] = int(now["stop"]), GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
         if self._outcome_of(self._from_scratch()[1]).within:
@@ -161,7 +161,7 @@ class LinearRun:
         alpha = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
         alpha[self.qp.rows] = self.state.coordinates["alpha"]
         return LinearIterate(
-            iterations=int(self.state.now["iterations"][0]),
+            iterations=int(self.state.now["iterations"]),
             objective=found.primal,
             gap=found.gap,
             support_vectors=int(np.count_nonzero(alpha)),
@@ -173,7 +173,7 @@ class LinearRun:
     @property
     def counters(self) -> Counters:
         """Rows visited, and update steps as the paper counts them."""
-        return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
+        return Counters(int(self.state.now["iterations"]), int(self.state.now["steps"]))
 
     def _from_scratch(self) -> tuple[np.ndarray, BoxCertificate]:
         """Return w and the certificate of the present alpha, computed once.
