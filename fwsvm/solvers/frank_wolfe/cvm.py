@@ -55,7 +55,7 @@ def first_inner(rule: CVM, resolved: Resolved) -> float:
 
 @find.implements(CVM)
 def _find(rule, s):
-    now = s.now[0]
+    now = s.now
     if now.draws == 0:  # kernel values of candidates that were drawn are of this core set
         i, j = extreme_active(s, -1.0), extreme_active(s, 1.0)
         if s.q[j] - s.q[i] > max(now.inner, now.noise):

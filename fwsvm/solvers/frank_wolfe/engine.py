@@ -32,7 +32,7 @@ def find(rule, s):
 @njit_inline
 def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
-    now = s.now[0]
+    now = s.now
     if move.i >= 0 and s.place[move.i] < 0:
         add_row(s, move.i)
     update(s, move)
@@ -59,7 +59,7 @@ def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
         return True
-    s.now[0].wanted, s.now[0].stop = i, COLUMN_MISS
+    s.now.wanted, s.now.stop = i, COLUMN_MISS
     return False
 
 
@@ -70,12 +70,12 @@ def _settle(s):
     An entry of q is a sum of terms up to alpha_j K~_jj: large kernel values that cancel leave no gap smaller than that.
     """
     R = squares = 0.0
-    for p in range(s.now[0].active):
+    for p in range(s.now.active):
         j = s.active[p]
         R += s.alpha[j] * s.q[j]
         term = s.alpha[j] * s.diagonal[j]
         squares += term * term
-    s.now[0].R, s.now[0].noise = R, GAP_ROUNDING * np.sqrt(squares)
+    s.now.R, s.now.noise = R, GAP_ROUNDING * np.sqrt(squares)
 
 
 @njit(each_step=True, inner=False)
@@ -84,7 +84,7 @@ def advance(rule, s, steps):
 
     Fewer means that ``now.stop`` says why. For 0 steps, R is recomputed.
     """
-    now = s.now[0]
+    now = s.now
     if steps == 0:
         _settle(s)
     for taken in range(steps):

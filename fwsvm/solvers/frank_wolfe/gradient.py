@@ -21,7 +21,7 @@ LEAST_SCALE = 2.0**-900  # in place of 0, where a step ends at a vertex: no numb
 @njit_inline
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, but no less than rounding leaves of a gap of 0."""
-    now = s.now[0]
+    now = s.now
     return maximum(maximum(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R), now.noise)
 
 
@@ -39,13 +39,13 @@ def update(s, move):
     s.q[j] -= move.loss * s.ridge[j] / scale
     a = move.gain if i < s.plus else -move.gain
     b = -move.loss if j < s.plus else move.loss
-    s.now[0].best = scan(s, UPDATE, i, j, scale, a, b)
+    s.now.best = scan(s, UPDATE, i, j, scale, a, b)
 
 
 @njit_inline
 def add_row(s, i):
     """Add row i at the end of the active set."""
-    now = s.now[0]
+    now = s.now
     s.place[i] = now.active
     s.active[now.active] = i
     s.active_diagonal[i] = s.diagonal[i]
@@ -56,7 +56,7 @@ def add_row(s, i):
 @njit_inline
 def drop_row(s, j):
     """Remove row j from the active set; the last row takes its place."""
-    now = s.now[0]
+    now = s.now
     place, last = s.place[j], s.active[now.active - 1]
     s.active[place] = last
     s.place[last] = place
@@ -106,7 +106,7 @@ def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: b
 
     ``block`` is how many kernel values take as long as a call from Python.
     """
-    now, new, m = s.now[0], bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
+    now, new, m = s.now, bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
     alone = len(columns.table.tiles.numbers) > 0 or not new
     size = (max(least_cost(m), min(WIDE, block // m)) if alone else WIDE) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)

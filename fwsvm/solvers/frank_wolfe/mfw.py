@@ -23,7 +23,7 @@ class MFW(NamedTuple):
 @choose.implements(MFW)
 def _choose(rule, s, i):
     j = worst_active(s)
-    R = s.now[0].R
+    R = s.now.R
     if R - s.q[i] >= s.q[j] - R:
         return toward(s, i)
     return away(s, j)

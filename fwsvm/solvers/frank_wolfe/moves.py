@@ -55,7 +55,7 @@ def _step(slope, curvature, longest):
 @njit_step
 def toward(s, i):
     """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
-    R, q_i = s.now[0].R, s.q[i]
+    R, q_i = s.now.R, s.q[i]
     step, decrease, promise = _step(R - q_i, R - 2.0 * q_i + s.diagonal[i], 1.0)
     return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
 
@@ -63,7 +63,7 @@ def toward(s, i):
 @njit_step
 def away(s, j):
     """Return the step away from the active vertex j (003 Alg. 3), a drop where a_j is used up."""
-    R, q_j, a_j = s.now[0].R, s.q[j], s.alpha[j]
+    R, q_j, a_j = s.now.R, s.q[j], s.alpha[j]
     longest = a_j / (1.0 - a_j) if a_j < 1.0 else 0.0
     step, decrease, promise = _step(q_j - R, R - 2.0 * q_j + s.diagonal[j], longest)
     return Move(NOBODY, j, 1.0 + step, 0.0, step, decrease, promise, step >= longest)
@@ -87,7 +87,7 @@ def entry(s, i, j):
 @njit_inline
 def few_active(s):
     """Return whether a walk through the active set is shorter than a scan of all rows held."""
-    return s.now[0].active * SCAN_FROM < s.q.size
+    return s.now.active * SCAN_FROM < s.q.size
 
 
 @njit_step
@@ -96,7 +96,7 @@ def extreme_active(s, sign):
     if not few_active(s):
         return highest_active(s.q, s.active_diagonal, sign)
     best = s.active[0]
-    for p in range(1, s.now[0].active):
+    for p in range(1, s.now.active):
         j = s.active[p]
         more = sign * (s.q[j] - s.q[best])
         if more > 0.0 or (more == 0.0 and j < best):
@@ -119,7 +119,7 @@ def best_partner(s, i):
     if not few_active(s):
         return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
     partner, most = np.int64(NOBODY), 0.0
-    for p in range(s.now[0].active):
+    for p in range(s.now.active):
         j = s.active[p]
         slope = s.q[j] - s.q[i]
         if slope > 0.0:

@@ -95,7 +95,7 @@ class SimplexRun:
         self.rows, self.plus = row_source(problem.X).take(order), int((problem.y > 0).sum())
         here = problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order])
         self.all_rows = AllRows(here, resolved)
-        self.now, self.drawn = np.zeros(1, CONTROL), np.zeros(WIDE, np.int32)
+        self.now, self.drawn = np.zeros(1, CONTROL)[0], np.zeros(WIDE, np.int32)
         self.number, self.random = problem.stream[-1], stream(*problem.stream)
         alpha = None if warm_start is None else warm_start.weights[order]
         self.computed = self._is_computed(POINTS if alpha is None else int(np.count_nonzero(alpha)))
@@ -189,7 +189,7 @@ class SimplexRun:
     def alpha(self) -> np.ndarray:
         """Return the weights (m,) of the rows of this run."""
         s, alpha = self.state, np.zeros(len(self.order))
-        active = s.active[: int(s.now["active"][0])]
+        active = s.active[: int(s.now["active"])]
         alpha[s.sample.row[active] if self.computed else active] = s.alpha[active]
         return alpha
 
@@ -241,17 +241,17 @@ class SimplexRun:
         checked = not self.sampled and self.resolved.final_gap and self.state.cached.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
         constant, slope = stopping_line(self.resolved.stop, self.level, self.all_rows.widest)
-        now = self.now[0]
+        now = self.now
         now["stop_constant"], now["stop_slope"] = aim * constant, aim * slope
         if self.switch and self.switch * now["R"] > now["stop_slope"] * now["R"] + now["stop_constant"]:
             now["stop_constant"], now["stop_slope"] = 0.0, self.switch
 
     def within(self) -> bool:
         """Whether the gap last seen, exact under full search but for rounded columns, is that of the goal."""
-        return self._gap() <= self.all_rows.goal(float(self.now["R"][0]))
+        return self._gap() <= self.all_rows.goal(float(self.now["R"]))
 
     def _gap(self) -> float:
-        now = self.now[0]
+        now = self.now
         return float(now["gap"] if self.sampled else 2.0 * (now["R"] - self.state.q[now["best"]]))
 
     # ---------------------------------------------------------------- the contract of a Solver
@@ -259,7 +259,7 @@ class SimplexRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
         self.outcome = self.exact = None  # another point is about to be taken
-        taken, now = 0, self.now[0]
+        taken, now = 0, self.now
         while True:
             with team_running(self.state):
                 taken += int(advance(self.rule, self.state, steps - taken))
@@ -273,7 +273,7 @@ class SimplexRun:
 
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped, and say how the run ended, or go on."""
-        now = self.now[0]
+        now = self.now
         stop, now["stop"] = int(now["stop"]), GOING
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
@@ -287,7 +287,7 @@ class SimplexRun:
 
     def iterate(self) -> SimplexIterate:
         """Return alpha, R, the gap last seen (exact under full search) and the support size."""
-        now, alpha = self.now[0], self.in_order(self.alpha())
+        now, alpha = self.now, self.in_order(self.alpha())
         return SimplexIterate(
             iterations=int(now["iterations"]),
             objective=float(now["R"]),
@@ -302,7 +302,7 @@ class SimplexRun:
     @property
     def counters(self) -> Counters:
         """What was done so far."""
-        now, counts = self.now[0], self.columns.counts - self._counted
+        now, counts = self.now, self.columns.counts - self._counted
         requests = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
             int(now["iterations"]),
@@ -316,7 +316,7 @@ class SimplexRun:
 
     def _take_violator(self, q: np.ndarray) -> bool:
         """Make the row of least q (m,) the candidate if that violates the goal; return whether it does."""
-        now, row = self.now[0], int(q.argmin())
+        now, row = self.now, int(q.argmin())
         if 2.0 * (now["R"] - q[row]) <= max(
             self.all_rows.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]
         ):

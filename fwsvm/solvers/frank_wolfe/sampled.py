@@ -28,7 +28,7 @@ CANDIDATES = 59  # hold one of the best 5 per cent with probability 0.95 (003 Th
 
 
 def _select_least(sample, s):
-    now = s.now[0]
+    now = s.now
     now.iterations += 1
     now.vertex = now.best
     now.gap = 2.0 * (now.R - s.q[now.best])
@@ -43,7 +43,7 @@ def select(sample, s):
 
 @select.implements(Sample)
 def _select_candidate(sample, s):
-    now = s.now[0]
+    now = s.now
     if now.draws == 0:
         now.iterations += 1
         draw(s)
@@ -62,7 +62,7 @@ def _select_candidate(sample, s):
 @njit_step
 def draw(s):
     """Draw candidates, with replacement; come back for their kernel values if need be."""
-    sample, now = s.sample, s.now[0]
+    sample, now = s.sample, s.now
     m, plus = sample.place_of.size, sample.plus
     outside = sample.outside and now.active < m
     plus_left, minus_left = plus - now.plus, m - plus - (now.active - now.plus)
@@ -106,7 +106,7 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
 
     That is a free one of its class (+1 or -1 in y, shape (m,)), with its column, unless it is active.
     """
-    sample, active, drawn = s.sample, s.active[: int(s.now["active"][0])], s.sample.drawn[:CANDIDATES]
+    sample, active, drawn = s.sample, s.active[: int(s.now["active"])], s.sample.drawn[:CANDIDATES]
     which, (rows, own, _) = sample.row[active], columns.table
     values, lines = np.empty((len(drawn), len(active)), s.cached.dtype), np.arange(len(drawn))
 
@@ -140,7 +140,7 @@ def room_for(active: int) -> int:
 
 def has_room(s: SimplexState) -> bool:
     """Return whether there is a place for one more row of each class."""
-    active, plus = int(s.now["active"][0]), int(s.now["plus"][0])
+    active, plus = int(s.now["active"]), int(s.now["plus"])
     return max(plus, active - plus) < s.plus
 
 
@@ -175,7 +175,7 @@ def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
 
     That is the gradient once, a column for each active row, and an update of m entries a step.
     """
-    now, m = s.now[0], len(s.sample.place_of)
+    now, m = s.now, len(s.sample.place_of)
     fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each

@@ -202,7 +202,7 @@ def _do_share(s, share, epoch):
 @njit_step
 def _scan_range(s, first, last):
     """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
-    now = s.now[0]
+    now = s.now
     kind, i, scale, a, b = now.kind, now.i, now.scale, now.a, now.b
     q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[now.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
@@ -227,7 +227,7 @@ def scan(s, kind, i, j, scale, a, b):
     UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
     `partner_scan` for row i, where a is ``twice`` for that class.
     """
-    words, now = s.team.words, s.now[0]
+    words, now = s.team.words, s.now
     now.kind, now.i, now.j, now.scale, now.a, now.b = kind, i, j, scale, a, b
     best, least = np.int64(-1), np.inf
     if words.size == CACHE_LINE:

@@ -105,7 +105,7 @@ class SimplexState(NamedTuple):
         Position in ``active``, -1 for none.
     active_diagonal : ndarray of float64, shape (n,)
         K~_ii of active rows, -1 of the others: one array tells a scan which rows are active, and their K~_ii.
-    now : ndarray of `CONTROL`, shape (1,)
+    now : a `CONTROL` record
     cached : ndarray, shape (slots, n)
         Kernel columns k(x_i, .).
     slot_of : ndarray of int32, shape (n,)
@@ -123,7 +123,7 @@ class SimplexState(NamedTuple):
     active: np.ndarray
     place: np.ndarray
     active_diagonal: np.ndarray
-    now: np.ndarray
+    now: np.void
     cached: np.ndarray
     slot_of: np.ndarray
     team: Any

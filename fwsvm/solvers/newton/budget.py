@@ -15,7 +15,7 @@ def swap_periods(simplex: SimplexRun, *, warm: bool) -> Iterator[int]:
     may become more meanwhile, and the factor dearer. ``warm`` says whether the run starts where another ended, which
     has found most active rows.
     """
-    now, rows = simplex.now[0], len(simplex.order)
+    now, rows = simplex.now, len(simplex.order)
 
     def as_a_factor() -> int:
         """Return how many steps take as long as a factor of the active rows."""

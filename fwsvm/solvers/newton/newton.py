@@ -191,7 +191,7 @@ class NewtonRun:
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
         s = self.simplex.state
-        R = float(s.now["R"][0])
+        R = float(s.now["R"])
         s.now["stop"] = GOING
         self.newton, self.fresh, self.wrong = True, True, 0
         self.stuck = not R > 0.0  # lost in rounding
@@ -252,7 +252,7 @@ class NewtonRun:
             return
         alpha, q = alpha / total, (Qx - self.face.product(below) + self.ridge * alpha) / total
         repair = bool(wrong > MANY_WRONG * len(active) and self.repairs)
-        R, change = float(now["R"][0]), float(alpha @ q - now["R"][0])
+        R, change = float(now["R"]), float(alpha @ q - now["R"])
         if repair or change < 0.0 or R + change - q.min() < R - simplex.state.q.min():
             simplex.stand_at(alpha, q)
         if simplex.within():
@@ -279,7 +279,7 @@ class NewtonRun:
 
     def _accuracy(self) -> float:
         """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
-        R = float(self.simplex.now["R"][0])
+        R = float(self.simplex.now["R"])
         enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.all_rows.goal(R) / R))
         few = self.sharp or self.wrong <= FEW_WRONG * np.count_nonzero(self.b)
         return float(enough * 1e-3**self.sharp) if few else ROUGH_RESIDUAL
