@@ -42,12 +42,12 @@ CONTROL = record(
 
 
 @njit
-def visit(lam, control, block, y, sums, products, first, last, counts, members):
+def visit(lam, now, block, y, sums, products, first, last, counts, members):
     """Take the steps of the rows first ... last - 1 of a block.
 
     Parameters
     ----------
-    control : ndarray of `CONTROL`, shape (1,)
+    now : a `CONTROL` record
     block : ndarray of int, shape (B,), the rows
     y : ndarray of float64, shape (rows,)
     sums : ndarray of float64, shape (B,)
@@ -56,7 +56,6 @@ def visit(lam, control, block, y, sums, products, first, last, counts, members):
     counts : ndarray of float64, shape (rows,), y_i times the times that a row violated its margin
     members : ndarray of int, shape (rows,), the rows in the expansion, as they came
     """
-    now = control[0]
     for i in range(first, last):
         row = block[i]
         now.t += 1
@@ -111,7 +110,7 @@ class PegasosRun(StochasticRun):
         self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
         self.own = own_terms(resolved.kernel, self.table)
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
-        self.control = np.zeros(1, CONTROL)
+        self.control = np.zeros(1, CONTROL)[0]
         self.control["loss"] = 1.0
         self.blocks, self.block, self.at = self._draw(), np.empty(0, np.int32), 0  # the next row of the block
 
@@ -164,7 +163,7 @@ class PegasosRun(StochasticRun):
     @property
     def expansion(self) -> np.ndarray:
         """The rows in the expansion, as they came."""
-        return self.members[: self.control["size"][0]]
+        return self.members[: self.control["size"]]
 
     def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""
@@ -175,7 +174,7 @@ class PegasosRun(StochasticRun):
 
         The objective is that of w, with the mean hinge loss of the rows met last; no gap is known.
         """
-        now, members = self.control[0], self.expansion
+        now, members = self.control, self.expansion
         alpha, square = self.counts[members] * float(now["scale"]), float(now["square"])
         return StochasticIterate(
             iterations=int(now["t"]),
@@ -191,7 +190,7 @@ class PegasosRun(StochasticRun):
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is an iteration."""
-        t = int(self.control["t"][0])
+        t = int(self.control["t"])
         return Counters(t, t, self.kernel_evaluations)
 
 
