@@ -113,9 +113,13 @@ class SimplexRun:
         if alpha is None:
             balanced = resolved.protocol.balanced_start
             alpha = starting_point(self.columns, self.all_rows, problem.stream, balanced=balanced)
-        elif isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
-            alpha = path_start(warm_start, 1.0 / problem.penalties)[order]
-        self.stand_at(alpha, self.all_rows.gradient(alpha) if self.computed else self._sums(alpha))
+        if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
+            b, f = (each[order] for each in path_start(warm_start, 1.0 / problem.penalties))
+            alpha = np.maximum(b, 0.0)
+            q = f + self._sums(alpha - b)
+        else:
+            q = self.all_rows.gradient(alpha) if self.computed else self._sums(alpha)
+        self.stand_at(alpha, q)
         self.set_goal()
 
     # ---------------------------------------------------------------- where the run stands

@@ -29,26 +29,23 @@ def starting_point(
     return alpha
 
 
-def path_start(start: SimplexStart, ridge: np.ndarray) -> np.ndarray:
-    """Return weights (m,) for another ridge (m,): the best combination of the ends of earlier runs, cut off below 0.
+def path_start(start: SimplexStart, ridge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights b (m,) for another ridge (m,), and K~ b: the best combination of the ends of earlier runs.
 
-    The combination b minimises 1/2 b' K~ b - sum b over their span, where K~ is known. The path of b along C is smooth:
-    beside the last end alone, it leaves a half to a quarter of the steps to do.
+    It minimises 1/2 b' K~ b - sum b over their span, where K~ is known. The path of b along C is smooth: beside the
+    last end alone, it leaves a half to a quarter of the steps to do. Some weights may be below 0, but not all.
     """
-    if start.newton or not start.earlier:  # near the end of Newton's run few rows change sides
-        return start.weights
-    points = (*start.earlier, start)
-    b = np.stack([point.weights for point in points])
-    f = np.stack([point.gradient + (ridge - point.ridge) * point.weights for point in points])
+    b = np.stack([point.weights for point in (start, *start.earlier)])
+    f = np.stack([p.gradient + (ridge - p.ridge) * p.weights for p in (start, *start.earlier)])
     products = b @ f.T
     R = products.diagonal()
-    if not (R > 0.0).all():  # lost in rounding
-        return start.weights
+    # near the end of Newton's run few rows change sides; R is lost in rounding where it is not above 0
+    if start.newton or not start.earlier or not (R > 0.0).all():
+        return b[0], f[0]
     scales = 1.0 / np.sqrt(R)
     factors = scales * np.linalg.lstsq(products * np.outer(scales, scales), scales, rcond=ROUNDING)[0]
-    alpha = np.maximum(factors @ b, 0.0)
-    total = float(alpha.sum())
-    return alpha / total if 0.0 < total < np.inf else start.weights
+    best, total = factors @ b, float(np.maximum(factors @ b, 0.0).sum())
+    return (best / total, factors @ f / total) if 0.0 < total < np.inf else (b[0], f[0])
 
 
 def draw(y: np.ndarray, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
