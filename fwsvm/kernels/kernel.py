@@ -178,9 +178,14 @@ def apart(kernel, total, x, z):
     """
 
 
+def add_product(kernel, total, x, z):
+    """Do `pair` for kernels of inner products, whose sums depend on no parameter of theirs."""
+    return muladd(x, z, total)
+
+
 def of_inner_products(kind: type) -> type:
     """Give a kernel the usual `pair` (products), `alone` (squares), and `itself`, which is that sum of squares."""
-    pair.implements(kind)(lambda kernel, total, x, z: muladd(x, z, total))
+    pair.implements(kind)(add_product)
     alone.implements(kind)(lambda kernel, x: x * x)
     itself.implements(kind)(lambda kernel, own: own)
     return kind

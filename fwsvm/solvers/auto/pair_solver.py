@@ -5,8 +5,8 @@ millisecond that a run spends in the interpreter. For several penalties a pair i
 where it ended for the one before, with the same kernel values. At the end q is summed anew from these values: that is
 the certificate.
 
-Kernel values are float64. All values of sparse rows are known before; those of dense rows are computed as they are
-wanted, and values of a row with its own class serve all pairs.
+Kernel values are float64. For sparse rows, and along a path, all sums over features are known before. Else values of
+dense rows are computed as they are wanted, and those of a row with its own class serve all pairs.
 """
 
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
+from fwsvm.kernels.kernel import value
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.machine import load_acquire, store_release
@@ -34,16 +35,17 @@ class PairRows(NamedTuple):
 
     Attributes
     ----------
-    kernel : the kernel
+    kernel : the kernel, of the sums in ``values`` where all are known
     starts : ndarray of int, shape (K + 1,), the place where each class starts
     pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
     row : ndarray of int, shape (places,), the number of the row at each place
     ridges, diagonals : ndarray of float64, shape (S, places), 1 / C_i and K~_ii for each of S penalties
         Places without a row have 1 and 0.
     itself : ndarray of float64, shape (places,), k(x, x)
-    tiles : DenseTiles of float64, the rows, if these are dense
+    own : ndarray of float64, shape (places,), the rows' own terms
+    tiles : DenseTiles of float64, the rows, if ``values`` are of their own classes
     values : ndarray of float64, shape (places, places), or (places, places of the widest class)
-        Kernel values of rows with all rows, or of dense rows with their own class.
+        Sums over features of rows with all rows, or kernel values of rows with their own class.
     known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
     value_rounding : float, what kernel values are off by (`fwsvm.kernels.values.rounding_of_sums`)
     constant, slope : float
@@ -57,6 +59,7 @@ class PairRows(NamedTuple):
     ridges: np.ndarray
     diagonals: np.ndarray
     itself: np.ndarray
+    own: np.ndarray
     tiles: DenseTiles
     values: np.ndarray
     known: np.ndarray
@@ -187,6 +190,8 @@ def _fill(some, s, wanted):
                 source, out = some.values[p], s.cached[t]
                 for r in range(0, width, 8):
                     k = load(source, base + r)
+                    if whole:
+                        k = value(some.kernel, k, load(some.own, base + r), broadcast(some.own[p]))
                     store(out, at + r, k if own else broadcast(OTHER) - k)
             else:
                 lines[new] = t

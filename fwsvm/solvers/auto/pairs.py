@@ -5,12 +5,14 @@ A pair without a certificate that holds goes on by a run of its own, from where 
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.dense_tiles import HEIGHT
 from fwsvm.kernels.distances import cancels, value_error
-from fwsvm.kernels.kernel import own_terms_and_values
+from fwsvm.kernels.kernel import add_product, own_terms_and_values, pair
+from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.values import is_dense, kernel_matrix, most_stored, rounding_of_sums, table
 from fwsvm.numerics.threads import together
@@ -22,6 +24,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems
+from fwsvm.solvers.tuning import KEPT_SUMS_FROM
 from fwsvm.status import Status
 
 
@@ -74,6 +77,8 @@ def solve_small_pairs(
         if not len(begun):
             raise
     # the kernel values that are no pair's own
+    if len(settings) == 1:
+        _last.clear()
     solutions.evaluations[0, begun[0]] += some.known @ np.repeat(widths, widths) or some.values.size // 2
     weights, found = solutions.steps.sum(axis=1) + 1, []
     for k, weight in enumerate(weights.tolist()):
@@ -141,14 +146,14 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     """
     resolved, m = settings[0], len(problems.codes)
     rows = problems.source.take(np.arange(m))
-    widths, tiled = -(-problems.counts // HEIGHT) * HEIGHT, is_dense(rows)
+    widths = -(-problems.counts // HEIGHT) * HEIGHT
     starts = np.append(0, widths.cumsum())
     size = int(starts[-1])
-    columns, values = (
-        resolved.threads * _largest_pair(widths) ** 2,
-        size * int(widths.max() if tiled else size),
-    )
-    if 8 * (columns + values + len(settings) * m * problems.K) > resolved.cache_bytes:
+    most = resolved.cache_bytes // 8 - resolved.threads * _largest_pair(widths) ** 2
+    most -= len(settings) * m * problems.K
+    is_path = len(settings) > 1 and rows.features >= KEPT_SUMS_FROM
+    tiled = is_dense(rows) and not (is_path and size**2 <= most)
+    if size * (widths.max() if tiled else size) > most:
         return None
     # an empty row, of the number m, stands wherever a class has none
     classes = np.append(problems.codes, np.arange(problems.K).repeat(widths - problems.counts))
@@ -161,17 +166,35 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
         return None
     weights = np.append(problems.weights, 1.0)[row]
     ridges = 1.0 / (np.array([[each.C] for each in settings]) * weights)
+    kernel, values = resolved.kernel, np.empty((size, widths.max()))
+    if not tiled:
+        kernel, values = _sums(kernel, rows, resolved.threads)
     return PairRows(
-        resolved.kernel,
+        kernel,
         starts,
         np.ascontiguousarray(problems.classes),
         row,
         ridges,
         np.where(row < m, itself + 1.0 + ridges, 0.0),
         itself,
+        own,
         table(rows, own, dense=tiled).tiles,
-        np.empty((size, widths.max())) if tiled else kernel_matrix(resolved.kernel, rows, resolved.threads),
+        values,
         np.zeros(size, np.int64),
         rounding_of_sums(resolved.kernel, most_stored(rows), error),
         *stopping_line(resolved.stop, resolved.tolerance, np.nan),
     )
+
+
+#: The rows of the last path, and their inner products: the next width of a search often has the same rows.
+_last: list[Any] = []
+
+
+def _sums(kernel: Any, rows: Any, threads: int) -> tuple[Any, np.ndarray]:
+    """Return sums over features of all rows with all rows, and the kernel that makes its values of them."""
+    if pair.dispatch(type(kernel)) is not add_product:  # sums may depend on its parameters
+        return Linear(), kernel_matrix(kernel, rows, threads)
+    if not (_last and all(map(np.array_equal, _last[0], rows))):
+        _last.clear()  # its memory is wanted
+        _last[:] = rows, kernel_matrix(Linear(), rows, threads)
+    return kernel, _last[1]
