@@ -131,23 +131,29 @@ class LocalRows:
         There is none without test rows, nor on training rows whose prediction could outlast training.
         """
         if which == TEST:
-            return accuracies(results, self.data.test, self.classes)
+            return accuracies(results, self.data.test, self.classes, self.data.train.X)
         models, m = [result.model for result in results], float(self.data.train.rows)
         values = sum(m * model.counts.sum() for model in models if isinstance(model, KernelModel))
         if values > MAX_KERNEL_VALUES or any(result.sample is not None for result in results):
             return []
-        return accuracies(results, self.data.train, self.classes)
+        return accuracies(results, self.data.train, self.classes, self.data.train.X)
 
 
 def accuracies(
-    results: Sequence[Result], table: LabelledRows | None, classes: tuple[str, ...]
+    results: Sequence[Result],
+    table: LabelledRows | None,
+    classes: tuple[str, ...],
+    trained: Any = None,
 ) -> list[float]:
-    """Return the fraction of rows whose label a model predicts, for each result; none without rows."""
+    """Return the fraction of rows whose label a model predicts, for each result; none without rows.
+
+    Several results are of one path, on the rows ``trained``.
+    """
     if table is None or not table.rows:
         return []
     enter(Phase.PREDICT)
     codes = encode(table.labels, classes)
-    decided = decisions(results, fitted(table.X, results[0].model.features)[0])
+    decided = decisions(results, fitted(table.X, results[0].model.features)[0], trained)
     return [float(np.mean(result.model.choose(next(decided)) == codes)) for result in results]
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm import phases, scaling
-from fwsvm._mapped import RowMatrix, all_finite, blocks, fitted, stacked
+from fwsvm._mapped import RowMatrix, all_finite, blocks, fitted
 from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.precomputed import Precomputed
@@ -123,7 +123,8 @@ class KernelModel(Model):
             if not all_finite(X):
                 raise UsageError(NOT_FINITE)
             return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
-        return decisions_together([self], [np.arange(len(self.coefficients))], X, threads)[0]
+        places = np.arange(len(self.coefficients))
+        return decisions_together([self], [places], self.support, X, threads)[0]
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes with most votes, of which ties go to the earlier."""
@@ -159,22 +160,24 @@ def _finite_blocks(X: RowMatrix, features: int) -> Iterator[tuple[slice, RowMatr
 def decisions_together(
     machines: Sequence[KernelModel],
     numbers: Sequence[np.ndarray],
+    trained: RowMatrix,
     X: RowMatrix,
     threads: int = 1,
     dtype: type = np.float64,
 ) -> list[np.ndarray]:
     """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
 
-    ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
-    same for all, and kernel values are of ``dtype``. A support vector is in the K - 1 pairs of its class only.
+    ``numbers`` say, machine by machine, which of the rows ``trained`` (m, n) the support vectors are. Kernel and
+    classes are the same for all, and kernel values are of ``dtype``. A support vector is in the K - 1 pairs of its
+    class only.
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
-    every, places = np.unique(np.concatenate(numbers), return_index=True)
-    support = as_rows(stacked([each.support for each in machines])[places])
-    classes = np.concatenate([np.repeat(np.arange(K), each.counts) for each in machines])[places]
+    every = np.unique(np.concatenate(numbers))
+    support, classes = as_rows(trained[every]), np.empty(len(every), int)
     coefficients = np.zeros((len(every), count, K - 1))
     for k, (each, mine) in enumerate(zip(machines, numbers, strict=True)):
-        coefficients[np.searchsorted(every, mine), k] = each.coefficients
+        places = np.searchsorted(every, mine)
+        coefficients[places, k], classes[places] = each.coefficients, np.repeat(np.arange(K), each.counts)
     everyone = np.arange(len(every))
     groups = [everyone] if K == 2 else [np.flatnonzero(classes == c) for c in range(K)]
     found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)

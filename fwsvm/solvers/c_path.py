@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from fwsvm.kernels.distances import precision
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.machines import KernelModel, decisions_together
+from fwsvm.problems.machines import decisions_together
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
@@ -116,20 +116,25 @@ class CPath:
             self.columns.clear()
         else:
             self.warm_starts = solved.warm_starts
-        stored = X.size / X.shape[0]
-        steps = sum(len(part.rows) * part.counters.steps for part in parts)
-        # scanned rows, and the numbers that kernel values were computed of
-        work = steps + stored / 4.0 * sum(part.counters.kernel_evaluations for part in parts)
+        # scanned rows, and the numbers that kernel values were computed of; what was solved for all penalties at once
+        # has no rows: its certificates are there
+        work = sum(
+            len(part.rows) * part.counters.steps
+            + X.size / X.shape[0] / 4.0 * part.counters.kernel_evaluations
+            for part in parts
+            if len(part.rows)
+        )
         return Run(resolved, replace(solved, warm_starts={}), watch, cut, work, bool(self.together or starts))
 
     @blas_on(1)
     def certify(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run, in order, after its certificate was computed."""
         refuted = self._compute_certificates(runs)
-        return [
+        found = [
             result_of(self.problems, run.resolved, self._go_on(run, starts) if starts else run.solved)
             for run, starts in zip(runs, refuted, strict=True)
         ]
+        return [replace(each, support=self.rows.numbers(each.support)) for each in found]
 
     def _compute_certificates(self, runs: Sequence[Run]) -> list[dict[int, WarmStart]]:
         """Compute the certificates that runs deferred, those of one subproblem together.
@@ -173,8 +178,8 @@ class CPath:
         return solved
 
 
-def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
-    """Yield the decision values of the rows of X (t, n) of each result of one path.
+def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator[np.ndarray]:
+    """Yield the decision values of the rows of X (t, n) of each result of one path, whose rows were ``trained`` (m, n).
 
     They are to compare accuracies: kernel values are float32 where that tells rows apart.
     """
@@ -183,10 +188,10 @@ def decisions(results: Sequence[Result], X: RowMatrix) -> Iterator[np.ndarray]:
     for first in range(0, len(results), at_once):
         some = results[first : first + at_once]
         threads = int(some[0].settings["threads"])
-        models = [result.model for result in some if isinstance(result.model, KernelModel)]
-        numbers = [result.support for result in some if result.support is not None]
-        if len(models) > 1:
+        models: list[Any] = [result.model for result in some]
+        numbers: list[Any] = [result.support for result in some]
+        if len(some) > 1 and numbers[0] is not None:
             dtype = precision(models[0].kernel, as_rows(X))
-            yield from decisions_together(models, numbers, X, threads, dtype)
+            yield from decisions_together(models, numbers, trained, X, threads, dtype)
         else:
             yield from (result.model.decision(X, threads) for result in some)

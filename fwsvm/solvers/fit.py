@@ -92,9 +92,7 @@ def fit(
         else:
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    if found.support is None or rows.kept is None:
-        return found
-    return replace(found, support=rows.kept[found.support])
+    return replace(found, support=rows.numbers(found.support))
 
 
 class Checked(NamedTuple):
@@ -115,6 +113,10 @@ class Checked(NamedTuple):
     weights: np.ndarray
     labels: tuple[str, ...]
     kept: np.ndarray | None
+
+    def numbers(self, some: np.ndarray | None) -> np.ndarray | None:
+        """Return the numbers of some of these rows, (s,), among those given."""
+        return some if some is None or self.kept is None else self.kept[some]
 
 
 def checked(
