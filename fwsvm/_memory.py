@@ -81,9 +81,9 @@ def _limits() -> Iterator[tuple[int, int]]:
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            yield most, _field(PROCESS / "self" / "status", "VmSize:", 0)
+            yield most, _field(PROCESS / "self/status", "VmSize:", 0)
     with contextlib.suppress(OSError, IndexError):  # no cgroups here
-        line = (PROCESS / "self" / "cgroup").read_text("ascii").splitlines()[-1]
+        line = (PROCESS / "self/cgroup").read_text("ascii").splitlines()[-1]
         own = GROUPS / line.split(":", 2)[2].strip("/")
         for group in (own, *own.parents):  # in a container it is at the root instead
             with contextlib.suppress(OSError, ValueError):  # no such limit ("max"), or not to be read
@@ -104,7 +104,7 @@ def _field(path: Path, name: str, otherwise: int) -> int:
 def reset_peak_memory() -> None:
     """Let `peak_memory_mib` count from now on, if the system allows it (Linux)."""
     with contextlib.suppress(OSError):
-        (PROCESS / "self" / "clear_refs").write_text("5", "ascii")
+        (PROCESS / "self/clear_refs").write_text("5", "ascii")
 
 
 def peak_memory_mib() -> float:
@@ -112,7 +112,7 @@ def peak_memory_mib() -> float:
 
     Counted since `reset_peak_memory` on Linux, else since the process started.
     """
-    peak = _field(PROCESS / "self" / "status", "VmHWM:", 0)
+    peak = _field(PROCESS / "self/status", "VmHWM:", 0)
     if sys.platform == "darwin":
         import resource
 

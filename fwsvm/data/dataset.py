@@ -126,7 +126,7 @@ def row_ends(lengths: Sequence[NDArray[np.integer]]) -> NDArray[np.integer]:
     return ends.astype(np.int32 if ends[-1] < 2**31 else np.int64)  # SciPy widens indices to this type
 
 
-def refuse_one_based(path: str | Path, table: LabelledRows, features: int) -> None:
+def refuse_one_based(path: Path, table: LabelledRows, features: int) -> None:
     """Refuse rows that were read as zero-based, since the ``features`` of training were, but look one-based."""
     X: Any = table.X
     if table.zero_based and table.features == features + 1 and X.indices.min(initial=1) > 0:

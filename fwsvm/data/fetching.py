@@ -116,13 +116,16 @@ class Search:
             self.tried.append(f"{file.path}: missing or altered: reinstall the package that ships it")
             return False
         mirror = os.environ.get("FWSVM_MIRROR", "")
-        places = [f"{mirror.rstrip('/')}/{file.file}"] * bool(mirror) + [*file.urls]
+        places = (
+            [f"{mirror.rstrip('/')}/{file.file}"] * bool(mirror)
+            + [*file.urls]
+            + [DERIVED] * bool(file.derived)
+        )
         places = [place for place in places if self.network or "://" not in place]
         with exclusive(file.path):
             file = lockfile.pinned(file)  # another process may just have recorded its digest
             if self.accept:
                 file = replace(file, sha256=None, md5=None, bytes=None, evidence=UNPINNED)
-            places += [DERIVED] * bool(file.derived)
             return state_of(file) == WHOLE or any(self.take(source, file, place) for place in places)
 
     def take(self, source: DataSource, file: RawFile, place: str) -> bool:

@@ -183,10 +183,7 @@ class SyntheticSpec(NamedTuple):
     @property
     def name(self) -> str:
         """The full name, with all parameters, which `load` accepts."""
-        return (
-            f"synthetic:{self.kind}?rows={self.rows}&features={self.features}&test={self.test}"
-            f"&noise={self.noise:g}&seed={self.seed}"
-        )
+        return "synthetic:{}?rows={}&features={}&test={}&noise={:g}&seed={}".format(*self)
 
 
 def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:

@@ -33,7 +33,7 @@ def replacing(path: str | Path, refusal: type[FwsvmError] = WriteError) -> Itera
             with open(target, mode, encoding="utf-8", newline="\n") as stream:  # noqa: PTH123  (also of a number)
                 yield stream
             return
-        part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
         try:
             with part.open("x", encoding="utf-8", newline="\n") as stream:
                 yield stream

@@ -114,7 +114,7 @@ def parse(
     codes = [np.zeros(0, np.int64)]
     faults: list[tuple[int, str]] = []
     width = lines = empty = queries = 0
-    data, places, lengths = bytearray(), bytearray(), [np.zeros(0, np.int64)]  # rows in memory
+    data, places, lengths = bytearray(), bytearray(), list[np.ndarray]()  # rows in memory
 
     def keep(rows: Parsed) -> None:
         data.extend(rows.data)
