@@ -150,7 +150,7 @@ def check_labels(y: Any) -> np.ndarray:
 
 def label_keys(labels: np.ndarray) -> np.ndarray:
     """Return labels, shape (m,), that `check_labels` passed, as `LabelledRows` has them: float64 or text."""
-    if labels.dtype.kind == "O" and len(labels) and not isinstance(labels[0], str):
+    if labels.dtype.kind == "O":
         labels = np.array(labels.tolist())
     kind = labels.dtype.kind
     exact = kind in "bf" or (kind in "iu" and np.abs(labels.astype(np.float64)).max(initial=0.0) < MOST_EXACT)

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inlined_step, njit_step
 from fwsvm.numerics.simd import fused_muladd
 
 MAX_INDEX = 2**31 - 2  # as in LIBSVM's int
@@ -61,13 +61,9 @@ class Parsed(NamedTuple):
 def parse_rows(text: Text) -> Parsed:
     """Parse the lines of a text, which ends with `PADDING`."""
     size = len(text)
-    values, indices = (
-        np.empty(size // 3, np.float64),
-        np.empty(size // 3, np.int32),
-    )  # an entry is 1: and a blank
-    places = np.empty(
-        (4, size // 2), np.int64
-    )  # a row is 1 and a newline; one block of memory is had again sooner
+    # an entry is at least 1: and a blank, a row 1 and a newline; one large block of memory is soon used again
+    values, indices = np.empty(size // 3, np.float64), np.empty(size // 3, np.int32)
+    places = np.empty((4, size // 2), np.int64)
     ends, codes, labels, unread = places[0], places[1], places[2], places[3]
     pos, end = U0, UInt(size - len(PADDING))
     m, z = U0, U0
@@ -120,7 +116,7 @@ def parse_rows(text: Text) -> Parsed:
     )
 
 
-@njit(each_step=True)
+@njit_step
 def _parse_entries(
     text: Text,
     pos: UInt,
@@ -152,7 +148,7 @@ def _parse_entries(
         pos = stop
 
 
-@njit(each_step=True)
+@njit_step
 def _starts_query(text: Text, pos: UInt) -> bool:
     """Return whether a token that is ignored starts at a position."""
     for byte in QUERY:
@@ -162,13 +158,13 @@ def _starts_query(text: Text, pos: UInt) -> bool:
     return True
 
 
-@njit(each_step=True)
+@njit_step
 def _ends_token(byte: int) -> bool:
     """Return whether a byte ends a token: a blank, the end of the line or a comment."""
     return byte in (SPACE, HASH) or TAB <= byte <= RETURN
 
 
-@njit(each_step=True)
+@njit_step
 def _skip_blanks(text: Text, pos: UInt) -> UInt:
     """Return the position of the next byte that is no blank: space, tab, vertical tab, form feed, carriage return."""
     while text[pos] == SPACE or (TAB <= text[pos] <= RETURN and text[pos] != NEWLINE):
@@ -176,7 +172,7 @@ def _skip_blanks(text: Text, pos: UInt) -> UInt:
     return pos
 
 
-@njit(each_step=True)
+@njit_step
 def _label_code(text: Text, start: UInt, stop: UInt, labels: Places, known: int) -> int:
     """Return which of the known labels at these places stands from start to stop; their number if none of them does.
 
@@ -192,7 +188,7 @@ def _label_code(text: Text, start: UInt, stop: UInt, labels: Places, known: int)
     return known
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _parse_digits(text: Text, pos: UInt, number: UInt) -> tuple[UInt, UInt]:
     """Append the digits at a position to a number; return it and the position after them."""
     digit = UInt(text[pos]) - ZERO
@@ -203,7 +199,7 @@ def _parse_digits(text: Text, pos: UInt, number: UInt) -> tuple[UInt, UInt]:
     return number, pos
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
     """Return the double that Python's ``float`` returns for a token, and the position after the token.
 
@@ -241,7 +237,7 @@ def _parse_value(text: Text, pos: UInt) -> tuple[float, UInt]:
     return (-value if is_negative else value), pos
 
 
-@njit(each_step=True)
+@njit_step
 def _round_quotient(mantissa: UInt, scale: UInt) -> float:
     """Return the double nearest to mantissa / 10^(scale - 64), NaN where the error of the quotient leaves two.
 
