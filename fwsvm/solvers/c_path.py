@@ -23,7 +23,7 @@ from fwsvm.kernels.distances import precision
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.machines import decisions_together
+from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
@@ -190,7 +190,7 @@ def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator
         threads = int(some[0].settings["threads"])
         models: list[Any] = [result.model for result in some]
         numbers: list[Any] = [result.support for result in some]
-        if len(some) > 1 and numbers[0] is not None:
+        if len(some) > 1 and isinstance(models[0], KernelModel):
             dtype = precision(models[0].kernel, as_rows(X))
             yield from decisions_together(models, numbers, trained, X, threads, dtype)
         else:

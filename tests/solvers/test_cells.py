@@ -11,15 +11,16 @@ from fwsvm.problems import model_files
 from fwsvm.problems.cells import Cells, divide
 from fwsvm.problems.precomputed import beside_numbers
 from fwsvm.solvers import Settings, fit
+from tests.cli import running
 from tests.cli.running import done
 
 CLASSES = ("a", "b", "c")
 
 
-def blobs(rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
+def blobs(m: int = 600) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    codes = np.arange(rows) % 3
-    return rng.normal(size=(rows, 4)) + 1.5 * np.eye(4)[codes], codes
+    codes = np.arange(m) % 3
+    return rng.normal(size=(m, 4)) + 1.5 * np.eye(4)[codes], codes
 
 
 def settings(rows: int, **more) -> Settings:
@@ -125,3 +126,15 @@ def test_cells_from_the_command_line(tmp_path):
     assert "cells has no probabilities" in refused.stderr
     refused = done("train", "--method", "cells", "--param", "rows=0", "wdbc", code=2)
     assert "take more rows a cell" in refused.stderr
+
+
+def test_an_experiment_chooses_a_penalty_for_cells(tmp_path):
+    (tmp_path / "e.yaml").write_text(
+        "name: e\ndatasets: [wdbc]\ntest_fraction: 0.25\n"
+        "methods: [{name: cells, parameters: {rows: 100}}]\n"
+        "select: {folds: 2, C: [0.25, 1, 4]}\n"
+    )
+    done("grid", tmp_path / "e.yaml", "--out", tmp_path / "out")
+    found = running.rows(tmp_path / "out")
+    assert [row["certified"] for row in found] == ["true"] * 7
+    assert min(float(row["test_accuracy"]) for row in found) > 0.9
