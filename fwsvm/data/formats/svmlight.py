@@ -255,11 +255,11 @@ def _label_fault(token: bytes) -> str:
 
 def _shown(token: bytes) -> str:
     """Return a token for a sentence."""
-    return shortened(token[: 4 * QUOTED].decode("utf-8", "replace"), QUOTED)
+    return shortened(token.decode("utf-8", "replace"), QUOTED)
 
 
 def text_blocks(X: RowMatrix, labels: Labels, value_text: Callable[[float], str] = shortest) -> Iterator[str]:
-    """Yield the text of consecutive rows, about `BLOCK_ENTRIES` entries at a time; ``value_text`` writes a value."""
+    """Yield the text of consecutive rows, about `BLOCK_ENTRIES` finite values at a time, each by ``value_text``."""
     names = [*map(label_text, labels.tolist())]
     for name in set(names):
         if name.partition("#")[0].split() != [name] or _label_fault(name.encode()):
@@ -267,10 +267,6 @@ def text_blocks(X: RowMatrix, labels: Labels, value_text: Callable[[float], str]
     text_of = functools.lru_cache(BLOCK_ENTRIES)(value_text)  # many files have few different numbers
     for some in blocks(X, BLOCK_ENTRIES):
         part = scipy.sparse.csr_array(X[some])
-        if not np.isfinite(part.data).all():
-            raise DataError(
-                f"a value in rows {some.start + 1} to {some.stop} is not finite and cannot be written"
-            )
         part.eliminate_zeros()
         entries = [
             f"{j}:{text_of(value)} "
