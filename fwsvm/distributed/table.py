@@ -18,7 +18,7 @@ from fwsvm.data.partitions import Partition, read
 from fwsvm.distributed import block
 from fwsvm.distributed.cluster import Cluster, received
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.kernels.source import Diagonal, RowSource
+from fwsvm.kernels.source import ALL, Diagonal, RowSource
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import TARGETS, Ranges
 
@@ -141,10 +141,11 @@ class ClusterSource(RowSource):
         weights: np.ndarray,
         threads: int,  # noqa: ARG002
         dtype: type = np.float64,
+        at: np.ndarray | slice = ALL,
     ) -> np.ndarray:
-        """Return the sums of weighted kernel values at all rows."""
+        """Return the sums of weighted kernel values at all rows, or at some."""
         weighted = self.table.cluster.send((self.take(which), weights))
-        return self._in_order(self._ask(block.sums, kernel, weighted, np.dtype(dtype).name))
+        return self._in_order(self._ask(block.sums, kernel, weighted, np.dtype(dtype).name))[at]
 
     def diagonal(self, kernel: Any) -> Diagonal:
         """Return the kernel's diagonal; RangeError for values that single precision cannot hold."""

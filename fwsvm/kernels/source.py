@@ -11,6 +11,8 @@ from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 from fwsvm.kernels.values import is_dense, most_stored, rounding_of_sums, weighted_sums
 
+ALL = slice(None)  # rows
+
 
 class Diagonal(NamedTuple):
     """The kernel's diagonal over m rows.
@@ -65,20 +67,31 @@ class RowSource:
         return RowSource(self.take(which))
 
     def sums(
-        self, kernel: Any, which: np.ndarray, weights: np.ndarray, threads: int, dtype: type = np.float64
+        self,
+        kernel: Any,
+        which: np.ndarray,
+        weights: np.ndarray,
+        threads: int,
+        dtype: type = np.float64,
+        at: np.ndarray | slice = ALL,
     ) -> np.ndarray:
-        """Return sum_j weights[j, o] k(x_which[j], x_t) at all rows, float64 of shape (m, outputs).
+        """Return sum_j weights[j, o] k(x_which[j], x_t) at the rows t ``at``, ascending.
 
-        Kernel values are computed in ``dtype``; of the rows those of ``which`` and a block are in memory.
+        Returns float64 of shape (rows, outputs), from kernel values in ``dtype``.
+        Of the rows, those of ``which`` and a block are in memory.
         """
         taken, places = self.X, which
         if not isinstance(taken, Rows):
             taken, places = self.take(which), np.arange(len(which))
         sources = in_precision(taken, dtype)
-        h = np.empty((self.shape[0], weights.shape[1]))
+        found = []
         for some, rows in self.blocks(dtype):
-            h[some] = weighted_sums(kernel, sources, places, weights, rows, threads)
-        return h
+            here = rows
+            if not isinstance(at, slice):
+                first, last = np.searchsorted(at, [some.start, some.stop])
+                here = some_rows(rows, at[first:last] - some.start)
+            found.append(weighted_sums(kernel, sources, places, weights, here, threads))
+        return np.concatenate(found)
 
     def diagonal(self, kernel: Any) -> Diagonal:
         """Return the kernel's diagonal."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache, pieces
-from fwsvm.kernels.source import RowSource
+from fwsvm.kernels.source import ALL, RowSource
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.numerics.threads import in_shares
@@ -28,17 +28,18 @@ def gradients(
     ridges: np.ndarray,
     threads: int,
     dtype: type = np.float64,
+    rows: np.ndarray | slice = ALL,
 ) -> np.ndarray:
-    """Return K~ alpha at all rows, from scratch, for problems that differ in the ridge alone: their kernel is shared.
+    """Return K~ alpha at some rows, from scratch, for problems that differ in the ridge alone: their kernel is shared.
 
     Alphas, ridges and the gradients have a column a problem, shape (m, problems).
     """
     support = np.flatnonzero(alphas.any(axis=1))
     signed = y[support, None] * alphas[support]
-    h = source.sums(kernel, support, signed, threads, dtype)
+    h = source.sums(kernel, support, signed, threads, dtype, rows)
     h += signed.sum(axis=0)
-    h *= y[:, None]
-    h += alphas * ridges
+    h *= y[rows, None]
+    h += alphas[rows] * ridges[rows]
     return h
 
 

@@ -137,7 +137,7 @@ SHARED_FACTOR = 4096
 #: Share of each class in the first chunk. Evidence: the benchmark shows the effect on shuttle; no figure
 #: kept.
 FIRST_CHUNK = 1 / 8
-#: Rows of the first chunk of a mapped file at most, and of partitions on a cluster. Evidence: none.
+#: Rows of the first chunk at most: those of a mapped file or a cluster have to fit in memory. Evidence: none.
 MOST_FIRST_ROWS = 1 << 16
 #: Rows of a class of which the first chunk leaves none out. Evidence: none.
 SMALL_CLASS = 64

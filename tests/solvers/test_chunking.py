@@ -73,8 +73,9 @@ def test_few_rows_are_taken_where_few_matter():
             return super().take(which)
 
         def sums(self, kernel, rows, *given):
-            looked_at.append(3000 * len(rows))
-            return super().sums(kernel, rows, *given)
+            found = super().sums(kernel, rows, *given)
+            looked_at.append(len(found) * len(rows))
+            return found
 
     X, codes = clouds(9, 3000, apart=2.0)
     resolved = resolve(chosen(), X)

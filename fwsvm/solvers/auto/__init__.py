@@ -61,9 +61,7 @@ def _chosen(solver: Solver) -> str:
     from fwsvm.solvers.decomposition import DecompositionRun
     from fwsvm.solvers.newton.newton import NewtonRun
 
-    if isinstance(solver, DecompositionRun) or (
-        isinstance(solver, ChunkRun) and isinstance(solver.inner, DecompositionRun)
-    ):
+    if isinstance(getattr(solver, "inner", solver), DecompositionRun):
         return "decomposition"
     if isinstance(solver, ChunkRun):
         return "chunking"

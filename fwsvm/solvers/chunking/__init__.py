@@ -6,10 +6,10 @@ f_t = y_t (<w, phi(x_t)> + b) well above 1, will hardly become one. Vapnik (1982
 found, and exchange rows that cannot matter for rows that violate their condition; SVM-light and LIBSVM set rows aside
 on the way (shrinking). Here:
 
-1. Solve on an eighth of the rows, drawn at random class by class, to the goal.
-2. Compute q = K~ alpha at all rows from scratch: in single precision, and from where that shows no row outside the
-   chunk that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
-   certificate: done.
+1. Solve on an eighth of the rows, drawn at random class by class, to the goal by the q = K~ alpha that the run keeps.
+2. Compute q at the rows outside the chunk from scratch in single precision. Where no row surely keeps the gap
+   2 (R - min q) above the goal, compute it in double at all rows: first in the chunk, where the run may have to go on.
+   If the gap is within the goal, that was the certificate: done.
 3. The rows that matter are the support vectors of alpha and those with f_t < 1. Take half as many again, those of least
    f, as the next chunk; take all rows where that is more than half of them.
 4. Solve on the chunk to the goal, from alpha; go to 2 (unless the chunk was all rows: done).
@@ -33,6 +33,7 @@ from fwsvm.errors import UsageError, not_one_of
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
+from fwsvm.solvers.frank_wolfe.state import SimplexStart
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
 from fwsvm.solvers.resolve import Resolved, with_method
 from fwsvm.solvers.solver import Counters, Outcome, Solver, WarmStart
@@ -123,15 +124,15 @@ class ChunkRun:
         self.all_rows = AllRows(problem, settings)
         self.source, self.m, self.y = self.all_rows.source, len(problem.y), problem.y
         self.before = Counters()
+        self.inner: Any = None
         self.lowest, self.below = np.inf, 0.0
-        self.dtype: type = np.float32
         self.alpha = np.zeros(self.m)
         if warm_start is None:
-            share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m) if self.source.is_far else FIRST_CHUNK
+            share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m)
             self._start(first_chunk(self.y, np.random.default_rng(problem.stream), share))
         else:  # of a run with another penalty
             self.alpha = warm_start.weights
-            self._start(self._next_chunk(self._look()[0]))
+            self._start(self._next_chunk(self._look(np.float32)[0]))
 
     # ---------------------------------------------------------------- chunks
 
@@ -145,13 +146,14 @@ class ChunkRun:
         settings = self.settings
         if self.many is not None and self._is_whole and not fits(self.matter, self.m, self.many):
             settings = self.many
-        settings = replace(settings, deferred=False)
+        settings = replace(settings, deferred=not self._is_whole)
+        self.is_alone = False
         problem = Binary(
             self.source.take(chunk), self.y[chunk], self.problem.penalties[chunk], self.problem.stream
         )
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         columns = self.columns if self._is_whole else None
-        self.inner: Any = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
@@ -159,15 +161,19 @@ class ChunkRun:
         self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
         return select_rows(f, self.alpha, self.y)
 
-    # ---------------------------------------------------------------- looks at all rows
+    # ---------------------------------------------------------------- looks at other rows
 
-    def _look(self) -> tuple[np.ndarray, Outcome]:
-        """Return q (m,) and what alpha is worth, which is certified in float64 only."""
-        q = self.all_rows.gradient(self.alpha, self.dtype)
+    def _look(self, dtype: type) -> tuple[np.ndarray, Outcome]:
+        """Return q (m,), from scratch where the inner run does not hold it, and what alpha is worth by it."""
+        q, rows = np.empty(self.m), np.arange(self.m)
+        start = self.inner and self.inner.iterate().warm_start
+        if isinstance(start, SimplexStart):
+            q[self.chunk], rows = start.gradient, np.delete(rows, self.chunk)
+        q[rows] = self.all_rows.gradient(self.alpha, dtype, rows)
         found = self.all_rows.outcome(self.alpha, q)
         self.below = max(self.below, found.objective - found.gap)
-        evaluations = self.before.kernel_evaluations + self.m * int(np.count_nonzero(self.alpha))
-        self.before = self.before._replace(kernel_evaluations=evaluations)
+        evaluations = len(rows) * int(np.count_nonzero(self.alpha))
+        self.before = self.before.plus(Counters(kernel_evaluations=evaluations))
         return q, found
 
     def _excess_outside(self, q: np.ndarray) -> float:
@@ -183,22 +189,27 @@ class ChunkRun:
         return taken
 
     def check_stop(self) -> Status | None:
-        """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
+        """Ask the inner run; where it has ended look at other rows, and end or begin on the next chunk."""
         ended: Status | None = self.inner.check_stop()
         if ended is None or self._is_whole:
             return ended
-        self.end, self.before = self.iterate(), self.counters
-        self.alpha, self.inner = self.end.alpha, None
-        q, outcome = self._look()
-        if self.dtype is np.float32 and self._excess_outside(q) <= SINGLE_ROUNDING * self.all_rows.widest:
-            self.dtype = np.float64  # the run may have ended; so may it after the next chunk
-            q, outcome = self._look()
-        if self.dtype is np.float64:
+        self.end = self.iterate()
+        self.alpha = self.end.alpha
+        if not self.is_alone:
+            q, _ = self._look(np.float32)
+            self.is_alone = self._excess_outside(q) <= SINGLE_ROUNDING * self.all_rows.widest
+            if self.is_alone and ended is Status.CONVERGED and self.inner.iterate().outcome is None:
+                self.inner.confirm()
+                return None
+        if self.is_alone:
+            q, outcome = self._look(np.float64)
             if outcome.within and not self.settings.final_gap:
                 return Status.SAMPLED_STOP
             if outcome.within or self._excess_outside(q) <= 0.0:  # no other row would help
                 self.end = replace(self.end, gap=outcome.gap, outcome=outcome)
+                self.before, self.inner = self.counters, None
                 return Status.CONVERGED if outcome.within else Status.STALLED
+        self.before, self.inner = self.counters, None
         falls, self.lowest = self.lowest > self.end.objective, self.end.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._next_chunk(q) if falls else np.arange(self.m))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.source import Diagonal, row_source
+from fwsvm.kernels.source import ALL, Diagonal, row_source
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import gradients, write_certificate
 from fwsvm.settings import SEARCHES
@@ -49,10 +49,12 @@ class AllRows:
         constant, slope = stopping_line(self.resolved.stop, self.resolved.tolerance, self.widest)
         return constant + slope * R
 
-    def gradient(self, alpha: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-        """Return q = K~ alpha (m,), of kernel values in a precision."""
+    def gradient(
+        self, alpha: np.ndarray, dtype: type = np.float64, rows: np.ndarray | slice = ALL
+    ) -> np.ndarray:
+        """Return q = K~ alpha at some rows, ascending, of kernel values in a precision."""
         point = self.y, alpha[:, None], self.ridge[:, None]
-        return gradients(self.resolved.kernel, self.source, *point, self.resolved.threads, dtype)[:, 0]
+        return gradients(self.resolved.kernel, self.source, *point, self.resolved.threads, dtype, rows)[:, 0]
 
     def outcome(self, alpha: np.ndarray, q: np.ndarray) -> Outcome:
         """Return what alpha is worth by q = K~ alpha: by float64 values that is a certificate."""

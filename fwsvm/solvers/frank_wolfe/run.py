@@ -91,6 +91,7 @@ class SimplexRun:
         columns: ColumnStore | None = None,
     ) -> None:
         self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
+        self.deferred = resolved.deferred
         self.order = order = np.argsort(-problem.y, kind="stable")
         self.rows, self.plus = row_source(problem.X).take(order), int((problem.y > 0).sum())
         here = problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order])
@@ -292,6 +293,10 @@ class SimplexRun:
     def iterate(self) -> SimplexIterate:
         """Return alpha, R, the gap last seen (exact under full search) and the support size."""
         now, alpha = self.now, self.in_order(self.alpha())
+        start = WarmStart(alpha)
+        if not self.computed:
+            q, ridge = self.state.q if self.exact is None else self.exact, self.in_order(self.all_rows.ridge)
+            start = SimplexStart(alpha, self.resolved.kernel, self.in_order(q), ridge)
         return SimplexIterate(
             iterations=int(now["iterations"]),
             objective=float(now["R"]),
@@ -299,7 +304,7 @@ class SimplexRun:
             support_vectors=int(now["active"]),
             gap_kind="sampled" if self.sampled else "none",
             outcome=self.outcome,
-            warm_start=WarmStart(alpha),
+            warm_start=start,
             alpha=alpha,
         )
 
@@ -330,11 +335,15 @@ class SimplexRun:
             self._look_at_candidates()
         return True
 
+    def confirm(self) -> None:
+        """Let the next check of the gap be one from scratch, though it was deferred."""
+        self.deferred = False
+
     def check_gap(self) -> Status | None:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP if self.within() else Status.STALLED
-        if self.resolved.deferred and not self.sampled and self.within():
+        if self.deferred and not self.sampled and self.within():
             return Status.CONVERGED
         alpha = self.alpha()
         q = self.all_rows.gradient(alpha)

@@ -205,15 +205,14 @@ class NewtonRun:
         """Return the point, with its gradient as its warm start."""
         simplex = self.simplex
         here = simplex.iterate()
-        start = SimplexStart(
-            weights=here.alpha,
-            kernel=self.resolved.kernel,
-            gradient=simplex.in_order(simplex.state.q if simplex.exact is None else simplex.exact),
-            ridge=simplex.in_order(self.ridge),
-            newton=self.took_newton_steps,
-            earlier=self.ends,
-        )
+        start: Any = here.warm_start
+        start = replace(start, newton=self.took_newton_steps, earlier=self.ends)
         return replace(here, warm_start=start)
+
+    def confirm(self) -> None:
+        """Let the next check of the gap be one from scratch, though it was deferred."""
+        self.simplex.confirm()
+        self.stuck = self.newton
 
     @property
     def took_newton_steps(self) -> bool:
