@@ -66,6 +66,22 @@ def test_pairs_of_hundreds_of_rows_meet_swap_2o_on_a_path(form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_products_that_an_earlier_path_left_change_no_bit(form):
+    X, codes = classes_of(3, [30] * 3, features=70)
+
+    def objectives(rows, **given):
+        given = {"gamma": 0.01, **given}
+        asked = [Settings("auto", C=C, threads=1, **given) for C in (0.1, 10.0)]
+        path = CPath(form(rows), codes, ("0", "1", "2"), asked)
+        return [found.objective for found in path.certify([path.train(number) for number in range(2)])]
+
+    alone = objectives(X)
+    for rows, before in [(X, {"gamma": 0.1}), (X, {"kernel": "laplacian"}), (2 * X, {}), (X[::-1], {})]:
+        assert objectives(rows, **before) != alone
+        assert objectives(X) == alone
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_decisions_with_weights_of_rows_and_classes_are_those_of_swap_2o(form):
     X, codes = classes_of(1, [30] * 5)
     X = form(X * (np.random.default_rng(0).random(X.shape) < (1.0 if form is np.asarray else 0.2)))

@@ -194,7 +194,9 @@ def _sums(kernel: Any, rows: Any, threads: int) -> tuple[Any, np.ndarray]:
     """Return sums over features of all rows with all rows, and the kernel that makes its values of them."""
     if pair.dispatch(type(kernel)) is not add_product:  # sums may depend on its parameters
         return Linear(), kernel_matrix(kernel, rows, threads)
-    if not (_last and all(map(np.array_equal, _last[0], rows))):
-        _last.clear()  # its memory is wanted
-        _last[:] = rows, kernel_matrix(Linear(), rows, threads)
-    return kernel, _last[1]
+    known = _last.copy()  # other threads may train, too
+    if not (known and all(map(np.array_equal, known[0], rows))):
+        known.clear()  # its memory is wanted
+        _last.clear()
+        _last[:] = known = [rows, kernel_matrix(Linear(), rows, threads)]
+    return kernel, known[1]
