@@ -39,7 +39,13 @@ def load(
     got = obtain(entry, source, offline=offline, without_test=entry.split is None)
     chosen, how, notices, lacking = got.source, scale or entry.scaling, got.notices, ""
     if chosen.generate:
-        return _generated(entry, chosen, how, test)
+        made = synthetic.load(chosen.generate)
+        if (sha256 := made.fingerprint) != chosen.sha256:
+            raise DataError(
+                f"{entry.name}: values of sha256 {sha256} here, and {chosen.sha256} in datasets.lock"
+            )
+        made = replace(made, name=entry.name, source=chosen.name, scaling=how)
+        return _finished(made, {"generate": chosen.generate, "sha256": sha256, "scaling": how}, test)
     if got.lacking and not test:
         notices = (*notices, got.lacking)
         lacking = f"The test rows of {entry.name} are not available, so there is no test accuracy."
@@ -72,17 +78,6 @@ def load(
     )
     data = _finished(data, recipe, test)
     return replace(data, own_notices=(*notices, *_shape_notices(entry, data)))
-
-
-def _generated(entry: Entry, source: DataSource, how: str, test: Path | None) -> Dataset:
-    """Return a data set that is generated, if its values are those of the lock."""
-    made = synthetic.load(source.generate)
-    if made.fingerprint != source.sha256:
-        raise DataError(
-            f"{entry.name}: values of sha256 {made.fingerprint} here, and {source.sha256} in datasets.lock"
-        )
-    recipe = {"generate": source.generate, "sha256": made.fingerprint, "scaling": how}
-    return _finished(replace(made, name=entry.name, source=source.name, scaling=how), recipe, test)
 
 
 def _read(entry: Entry, source: DataSource, file: RawFile) -> LabelledRows:

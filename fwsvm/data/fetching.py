@@ -5,7 +5,6 @@ files. pooch gives it its final name after its digest agrees with the lock. A fi
 the published shape; its digest is recorded in the user's lock, and from then on its bytes must agree.
 """
 
-import datetime as dt
 import itertools
 import os
 import re
@@ -78,7 +77,12 @@ def obtain(
             if all(search.find(source, file) for file in source.files):
                 refused = search.tried if search.network and source is not sources[0] else []
                 return Obtained(source, tuple(dict.fromkeys([*refused, *search.notices])))
-        tried = search.remedy(offline=offline)
+        fetch_it = f"`fwsvm data fetch {entry.name}`, " * offline
+        tried = (
+            f"{' (offline)' * offline}: {'; '.join(dict.fromkeys(search.tried)) or 'no address is known'}. To get it: "
+            f"{fetch_it}`fwsvm data add {entry.name} FILE` with a file you downloaded, or set FWSVM_MIRROR to a folder "
+            "that has the files"
+        )
         search.network = False  # what it gave is in the cache
         for source in sources if without_test else ():
             if all(search.find(source, file) for file in source.train):
@@ -194,7 +198,7 @@ class Search:
                 "verified": place in file.urls,
                 "evidence": self.evidence,
                 "digest_from": place,
-                "recorded": dt.datetime.now(dt.UTC).date().isoformat(),
+                "recorded": time.strftime("%Y-%m-%d", time.gmtime()),
             }
         said = "no published checksum; " * (self.evidence == FIRST_USE)
         shape = f"{table.rows:,} rows{', as published' * bool(published)}"
@@ -214,16 +218,6 @@ class Search:
                 raise UnobtainableError(f"{name} is not available")
             paths.append(origin.train[0].path)
         return derived_text(rule, *paths)
-
-    def remedy(self, *, offline: bool) -> str:
-        """Return the end of a sentence: what was tried in vain, and what the user can do."""
-        name = self.entry.name
-        fetch_it = f"`fwsvm data fetch {name}`, " * offline
-        return (
-            f"{' (offline)' * offline}: {'; '.join(dict.fromkeys(self.tried)) or 'no address is known'}. To get it: "
-            f"{fetch_it}`fwsvm data add {name} FILE` with a file you downloaded, or set FWSVM_MIRROR to a folder that "
-            "has the files"
-        )
 
 
 def _receive(url: str, path: Path, expected: RawFile) -> None:

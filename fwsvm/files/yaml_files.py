@@ -31,16 +31,19 @@ _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]{1,17}[eE][-+]?[0-9]{1,3}$"), list("-+0123456789")
 )
 _Loader.add_implicit_resolver("!power", re.compile(r"[0-9]{1,17}\^[-+]?[0-9]{1,5}$"), list("0123456789"))
-_Loader.add_constructor("!power", lambda _, node: _power(node.value))
 
 
-def _power(text: str) -> float | str:
+def _power(_loader: Any, node: Any) -> float | str:
     """Return the number that 2^-5 is; the text where that is no number of double precision."""
+    text: str = node.value
     base, exponent = text.split("^")
     try:
         return float(float(base) ** int(exponent))
     except ArithmeticError:
         return text
+
+
+_Loader.add_constructor("!power", _power)
 
 
 def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
