@@ -16,7 +16,7 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
 from fwsvm.kernels.kernel import value
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner, njit_step
 from fwsvm.numerics.machine import load_acquire, store_release
 from fwsvm.numerics.simd import broadcast, load, store
 from fwsvm.problems.simplex_qp import add_lines, write_certificate
@@ -160,7 +160,7 @@ def solve_pairs(some, numbers, columns, solutions):
                 break
 
 
-@njit(inner=True)
+@njit_inner
 def _begun(some, i, j, columns):
     """Return the pair of the classes i and j, with half of the weight on the first row of each."""
     first, second = some.starts[i], some.starts[j]
@@ -177,7 +177,7 @@ def _begun(some, i, j, columns):
     return Pair(i, j, plus, *point, place, slot_of, columns[: n * n].reshape(n, n))
 
 
-@njit(inner=True)
+@njit_inner
 def _fill(some, s, wanted):
     """Compute the columns of the rows ``wanted``; return how many values of rows of different classes were computed."""
     whole, lines, computed = some.tiles.own.size == 0, np.empty(wanted.size, np.int64), 0
@@ -203,7 +203,7 @@ def _fill(some, s, wanted):
     return computed
 
 
-@njit(inner=True)
+@njit_inner
 def _compute(some, s, lines, first, width, at):
     """Compute kernel values of rows with those of a class; share those of its own rows, count those of the others."""
     rows, others = (some.kernel, some.tiles, s.place[lines], some.tiles), 0
@@ -224,7 +224,7 @@ def _compute(some, s, lines, first, width, at):
     return others
 
 
-@njit(inner=True)
+@njit_inner
 def _set_penalty(some, s, k):
     """Set what depends on C, of q the ridge's part; return R and where q is least."""
     for t in range(s.q.size):
@@ -236,7 +236,7 @@ def _set_penalty(some, s, k):
     return _objective(s)
 
 
-@njit(inner=True)
+@njit_inner
 def _write(some, s, R, coefficients):
     """Write the coefficients of a pair's machine; return its bias."""
     bias = 0.0
@@ -248,7 +248,7 @@ def _write(some, s, R, coefficients):
     return bias
 
 
-@njit(inner=True)
+@njit_inner
 def _recompute(s):
     """Set q = K~ alpha from kernel values; return R and where q is least."""
     n, count, total = s.q.size, 0, 0.0
@@ -264,7 +264,7 @@ def _recompute(s):
     return _objective(s)
 
 
-@njit(each_step=True)
+@njit_step
 def _objective(s):
     """Return R, and where q is least."""
     R, best = 0.0, 0
@@ -275,7 +275,7 @@ def _objective(s):
     return R, best
 
 
-@njit(each_step=True, forceinline=True)
+@njit_inlined_step
 def _step(s, R, i):
     """Take a step of swap-2o (`fwsvm.solvers.frank_wolfe.swap_2o`) to row i, where q is least.
 
