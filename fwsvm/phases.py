@@ -31,7 +31,7 @@ _listeners: ContextVar[tuple[Listener | None, InsideListener | None]] = ContextV
 
 def enter(phase: Phase) -> None:
     """Announce that a phase begins, which ends the one before; threads of a run announce none but compiling."""
-    if (listener := _listeners.get()[0]) is not None:
+    if listener := _listeners.get()[0]:
         listener(phase)
 
 
@@ -42,7 +42,7 @@ def is_listened_to() -> bool:
 
 def inside(what: str, part: float | None = None) -> None:
     """Announce a long step of the present phase, in a word or two, and what part of it is done (0 to 1) if known."""
-    if (listener := _listeners.get()[1]) is not None:
+    if listener := _listeners.get()[1]:
         listener(what, part)
 
 

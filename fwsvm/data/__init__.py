@@ -99,7 +99,7 @@ def load(
     if test and is_synthetic:
         raise UsageError(f"{name}: synthetic data has test rows of its own; `test=N` says how many")
     started = time.perf_counter()
-    if entry is not None:
+    if entry:
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, offline=offline, scale=scale)
     elif is_file:
         found = catalogue.load_path(path, test=held_out, zero_based=zero_based, scale=scale, label=label)

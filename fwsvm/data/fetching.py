@@ -26,6 +26,7 @@ from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.folders import data_folder, file_digest
 from fwsvm.files.lock import exclusive
 from fwsvm.phases import Phase
+from fwsvm.plugins import entry_of
 
 CHUNK = 1 << 16
 LARGEST = 1 << 32  # bytes of a file whose size is not known
@@ -70,7 +71,9 @@ def obtain(
     source is complete. For ``evidence`` and ``accept`` see `Search`. `UnobtainableError` names every place that was
     tried and says how to add the files by hand.
     """
-    sources = (entry.source(source_name),) if source_name else entry.sources
+    sources = entry.sources
+    if source_name:
+        sources = (entry_of({source.name: source for source in sources}, "source", source_name),)
     search = Search(entry, evidence, accept)
     try:
         for search.network, source in itertools.product((False, True)[: 2 - offline], sources):

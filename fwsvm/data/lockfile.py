@@ -22,7 +22,7 @@ from fwsvm.files.atomic import replacing
 from fwsvm.files.folders import data_folder
 from fwsvm.files.lock import exclusive
 from fwsvm.files.yaml_files import read_yaml
-from fwsvm.plugins import entry_of, load_plugins
+from fwsvm.plugins import load_plugins
 
 #: The evidence of a file without a digest, of one recorded when it was first fetched, and of one the user recorded.
 UNPINNED, FIRST_USE, LOCKED = "unpinned", "first use", "locked"
@@ -180,10 +180,6 @@ class Entry(Record, frozen=True, kw_only=True):
         first = self.sources[0]
         drawn = any(file.derived and file.derived.rows for file in first.files)
         return "generated" if first.generate else "drawn" if drawn else ""
-
-    def source(self, name: str) -> DataSource:
-        """Return the source of that name; `UsageError` lists the names there are."""
-        return entry_of({source.name: source for source in self.sources}, "source", name)
 
 
 class Lock(NamedTuple):
