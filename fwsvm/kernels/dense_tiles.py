@@ -136,7 +136,7 @@ def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
 
 @njit
 def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, start):
-    """Add sum_j weights[j, o] k(source which[j], row r) to ``out[o, r - start]`` for the rows r of first ... last - 1.
+    """Add sum_j weights[j // 64, o, j % 64] k(source which[j], row r) to ``out[o, r - start]`` for first <= r < last.
 
     Sums of 64 values are kept in the precision of the rows, sums of these in float64.
     """
@@ -144,20 +144,16 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
     left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
     values, totals = np.empty(MOST * HEIGHT, dtype), np.empty(HEIGHT, dtype)
     zero = zeros(values, HEIGHT, HEIGHT)
-    part = np.empty(out.shape[0] * MOST, dtype)
     for at in range(0, which.size, MOST):
-        count = _pack(sources, which[at : at + MOST], left, own_left)
-        for o in range(out.shape[0]):
-            for c in range(MOST):
-                part[o * MOST + c] = weights[at + c, o] if at + c < which.size else 0.0
+        count, part = _pack(sources, which[at : at + MOST], left, own_left), weights[at // MOST]
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
             _meet(kernel, tiles, tile, left, own_left, count, values, _EVERY, HEIGHT, 0)
             row = tile * HEIGHT
             for o in range(out.shape[0]):
                 even = odd = zero  # two sums: each addition waits for the one before
                 for k in range(0, count, 2):
-                    even = muladd(load_as(zero, values, k * HEIGHT), part[o * MOST + k], even)
-                    odd = muladd(load_as(zero, values, (k + 1) * HEIGHT), part[o * MOST + k + 1], odd)
+                    even = muladd(load_as(zero, values, k * HEIGHT), part[o, k], even)
+                    odd = muladd(load_as(zero, values, (k + 1) * HEIGHT), part[o, k + 1], odd)
                 store(totals, 0, even + odd)
                 for r in range(maximum(first, row), minimum(last, row + HEIGHT)):
                     out[o, r - start] += totals[r - row]

@@ -85,13 +85,10 @@ def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, sta
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
 def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, first, last, out, start):
-    """Add sum_j weights[j, o] k(sources[which[j]], row t) to ``out[o, t - start]`` for first <= t < last."""
-    values, part = np.empty(WIDE, own.dtype), np.zeros((out.shape[0], WIDE))
+    """Add sum_j weights[j // 64, o, j % 64] k(sources[which[j]], row t) to ``out[o, t - start]``, first <= t < last."""
+    values = np.empty(WIDE, own.dtype)
     for at in range(0, which.size, WIDE):
-        block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
-        for o in range(out.shape[0]):
-            for c in range(WIDE):
-                part[o, c] = weights[at + c, o] if at + c < which.size else 0.0
+        block, part = _left_block(sources, own_sources, which[at : at + WIDE], WIDE), weights[at // WIDE]
         for t in range(first, last):
             _write_row(kernel, zeros(values, WIDE, REGISTERS), block, rows, t, own[t], values, 0)
             for o in range(out.shape[0]):

@@ -159,14 +159,14 @@ def sums_of_tables(
     threads: int,
 ) -> np.ndarray:
     """Do `weighted_sums` for the targets first ... last - 1; beside sources that are tiles they are packed."""
-    (rows, own, tiles), dense = targets, len(sources.tiles.numbers) > 0
+    (rows, own, tiles), dense, outputs = targets, len(sources.tiles.numbers) > 0, weights.shape[1]
     piece = max(1, PACKED // (HEIGHT * max(1, rows.features) * own.itemsize)) * HEIGHT
-    many = dense and not len(tiles.numbers) and weights.shape[1] >= MANY_OUTPUTS
+    many = dense and not len(tiles.numbers) and outputs >= MANY_OUTPUTS
     piece = min(piece, PRODUCT_ROWS) if many else piece
-    out, some = (
-        np.zeros((weights.shape[1], last - first)),
-        (which.astype(np.int32), weights.astype(np.float64)),
-    )
+    out, which = np.zeros((outputs, last - first)), which.astype(np.int32)
+    padded = np.zeros((-(-len(which) // MOST), MOST, outputs), own.dtype if dense else np.float64)
+    padded.reshape(-1, outputs)[: len(which)] = weights
+    some = which, np.ascontiguousarray(padded.swapaxes(1, 2))
 
     def add(base: int, begin: int, end: int) -> None:
         begin, end = base + begin, base + end
@@ -179,7 +179,9 @@ def sums_of_tables(
                 stop = min(start + piece, end)
                 packed = dense_tiles(rows, own, start, stop)
                 if many:
-                    _add_products(kernel, sources.tiles, *some, packed, out[:, start - first : stop - first])
+                    _add_products(
+                        kernel, sources.tiles, which, weights, packed, out[:, start - first : stop - first]
+                    )
                     continue
                 add_dense_sums(kernel, sources.tiles, *some, packed, 0, stop - start, out, first - start)
 
