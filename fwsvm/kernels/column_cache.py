@@ -53,7 +53,7 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
     """
     m = rows.height
     dtype = rows.values.dtype
-    slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
+    slots = min(m, max(FEWEST, budget_bytes // (m * dtype.itemsize)))
     own, itself = own_terms_and_values(kernel, rows)
     return ColumnCache(
         kernel,

@@ -141,7 +141,7 @@ class ScsRun(DescentRun):
     """
 
     steps = failures = 0
-    tested_value = 1.0  # f_T at the incumbent
+    objective = 1.0  # f_T at the incumbent, on the last test sample
 
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
         super().__init__(rule, problem, resolved)
@@ -237,7 +237,7 @@ class ScsRun(DescentRun):
             return False
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (self.value - self.value_after)
-        self.tested_value = after if confirmed else before
+        self.objective = after if confirmed else before
         return bool(confirmed)
 
     def _on_test_sample(self) -> tuple[float, float, float]:
@@ -253,11 +253,6 @@ class ScsRun(DescentRun):
         error = float(np.subtract(*losses).std()) / np.sqrt(max(1, len(w) - 1))
         before, after = 0.5 * self.lam * np.array([self.square, self.square_after]) + losses.mean(axis=1)
         return float(before), float(after), error
-
-    @property
-    def objective(self) -> float:
-        """The objective at the incumbent, on the last test sample."""
-        return self.tested_value
 
     @property
     def counters(self) -> Counters:
