@@ -14,7 +14,7 @@ from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_dense_sums, 
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms, own_terms_and_values
 from fwsvm.kernels.rows import Rows, some_rows
-from fwsvm.kernels.sparse_tiles import add_sparse_sums, fill_sparse
+from fwsvm.kernels.sparse_tiles import TILE, add_sparse_sums, fill_sparse
 from fwsvm.numerics.threads import blas_on, in_shares
 
 #: Share of numbers that are not zero from which eight columns cost less by dense tiles.
@@ -87,6 +87,18 @@ def fill(
 
     size = rows.height - first
     in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)
+
+
+def fill_some(
+    kernel: Any, rows: Table, wanted: np.ndarray, which: np.ndarray, out: np.ndarray, threads: int
+) -> None:
+    """Write k(row wanted[c], row which[r]) of one table to ``out[c, r]``; at most 64 rows are wanted (int32)."""
+    lines, table = np.arange(len(wanted)), (rows.rows, rows.own)
+
+    def share(first, last):
+        fill_sparse(kernel, *table, wanted, *table, which[first:last], out, first, lines)
+
+    in_shares(share, len(which), rows.threads(out.size, threads), TILE)
 
 
 def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:

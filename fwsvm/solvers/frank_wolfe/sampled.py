@@ -8,11 +8,9 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, ColumnCache
 from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.sparse_tiles import TILE, fill_sparse
-from fwsvm.kernels.values import kernel_matrix
+from fwsvm.kernels.values import fill_some, kernel_matrix
 from fwsvm.numerics.compile import generic, njit_inline, njit_step
 from fwsvm.numerics.random import below
-from fwsvm.numerics.threads import in_shares
 from fwsvm.solvers.frank_wolfe.gradient import goal
 from fwsvm.solvers.frank_wolfe.state import (
     CANDIDATES_MISS,
@@ -107,14 +105,8 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
     That is a free one of its class (+1 or -1 in y, shape (m,)), with its column, unless it is active.
     """
     sample, active, drawn = s.sample, s.active[: int(s.now["active"])], s.sample.drawn[:CANDIDATES]
-    which, (rows, own, _) = sample.row[active], columns.table
-    values, lines = np.empty((len(drawn), len(active)), s.cached.dtype), np.arange(len(drawn))
-
-    def share(first: int, last: int) -> None:
-        fill_sparse(columns.kernel, rows, own, drawn, rows, own, which[first:last], values, first, lines)
-
-    threads = columns.table.threads(values.size, columns.threads)
-    in_shares(share, len(active), threads, TILE)
+    which, values = sample.row[active], np.empty((len(drawn), len(active)), s.cached.dtype)
+    fill_some(columns.kernel, columns.table, drawn, which, values, columns.threads)
     columns.counts[EVALUATIONS] += values.size
     places = sample.place_of[drawn]
     held = (places >= 0) & (sample.row[places] == drawn) & (s.place[places] >= 0)

@@ -11,9 +11,8 @@ import numpy as np
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sparse_tiles import fill_sparse
+from fwsvm.kernels.values import fill_some, table
 from fwsvm.numerics.compile import njit, record
-from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel
 from fwsvm.settings import Settings
@@ -27,7 +26,6 @@ from fwsvm.status import Status
 
 BLOCK = 64  # rows that share a pass over the expansion
 FADING_ROWS = 4096  # rows that the mean of the losses is over, about
-SHARE = 1024  # rows of the expansion from which on several threads pass over it
 CONTROL = record(
     float64=(
         "scale",  # w = scale sum_j counts[j] phi(x_j)
@@ -107,8 +105,8 @@ class PegasosRun(StochasticRun):
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
         X: Any = problem.X
-        self.table, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
-        self.own = own_terms(resolved.kernel, self.table)
+        rows, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
+        self.table = table(rows, own_terms(resolved.kernel, rows), dense=False)
         self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
         self.control = np.zeros(1, CONTROL)[0]
         self.control["loss"] = 1.0
@@ -135,15 +133,10 @@ class PegasosRun(StochasticRun):
     def _next_block(self) -> None:
         """Take the next block of rows and compute the sums that their steps start from."""
         self.block, self.at = next(self.blocks), 0
-        members, every, rows = self.expansion, np.arange(len(self.block)), (self.table, self.own)
+        members = self.expansion
         which = np.concatenate([members, self.block])
-        values: np.ndarray = np.empty((len(every), len(which)), self.dtype)
-
-        def compute(first: int, last: int) -> None:
-            kernel, some = self.resolved.kernel, which[first:last]
-            fill_sparse(kernel, *rows, self.block, *rows, some, values, first, every)
-
-        in_shares(compute, len(which), self.resolved.threads if len(which) > SHARE else 1)
+        values: np.ndarray = np.empty((len(self.block), len(which)), self.dtype)
+        fill_some(self.resolved.kernel, self.table, self.block, which, values, self.resolved.threads)
         self.kernel_evaluations += values.size
         self.block_sums = values[:, : len(members)] @ self.counts[members]
         self.products = values[:, len(members) :]
