@@ -79,8 +79,9 @@ def fill(
     def share(begin: int, end: int) -> None:
         begin, end = first + begin, first + end
         if len(tiles.numbers):
-            ends = begin // HEIGHT, -(-end // HEIGHT)
-            fill_dense(kernel, sources.tiles, wanted, tiles, *ends, out, 0, lines)
+            fill_dense(
+                kernel, sources.tiles, wanted, tiles, begin // HEIGHT, -(-end // HEIGHT), out, 0, lines
+            )
         else:
             which = np.arange(begin, end, dtype=np.int32)
             fill_sparse(kernel, sources.rows, sources.own, wanted, rows, own, which, out, begin, lines)
@@ -215,7 +216,7 @@ def _add_products(
     out: np.ndarray,
 ) -> None:
     """Add sums of kernel values with the rows of some tiles to ``out``, shape (outputs, rows), by matrix products."""
-    ends, lines = (0, len(tiles.own) // HEIGHT), np.arange(PRODUCT_SOURCES)
+    count, lines = len(tiles.own) // HEIGHT, np.arange(PRODUCT_SOURCES)
     values, weights = (
         np.empty((PRODUCT_SOURCES, out.shape[1]), tiles.own.dtype),
         weights.astype(tiles.own.dtype),
@@ -224,7 +225,7 @@ def _add_products(
         some = slice(base, min(base + PRODUCT_SOURCES, len(which)))
         for at in range(base, some.stop, MOST):
             wanted = which[at : min(at + MOST, some.stop)]
-            fill_dense(kernel, sources, wanted, tiles, *ends, values, 0, lines[at - base :][: len(wanted)])
+            fill_dense(kernel, sources, wanted, tiles, 0, count, values, 0, lines[at - base :][: len(wanted)])
         out += weights[some].T @ values[: some.stop - base]
 
 

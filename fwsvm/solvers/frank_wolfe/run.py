@@ -165,14 +165,37 @@ class SimplexRun:
             protocol = self.resolved.protocol
             # only CVM never steps toward a row of the active set: it has solved that
             chosen = protocol.candidates if isinstance(self.rule, CVM) else UNIFORM
-            how = protocol.retries, chosen != UNIFORM, chosen == BALANCED, self.computed
-            known = self.plus, every.ridge, every.diagonal, row, place_of
-            sample = Sample._make((*how, *known, self.drawn, self.random))
+            sample = Sample(
+                protocol.retries,
+                chosen != UNIFORM,
+                chosen == BALANCED,
+                self.computed,
+                self.plus,
+                every.ridge,
+                every.diagonal,
+                row,
+                place_of,
+                self.drawn,
+                self.random,
+            )
         if not self.computed:
             slopes[:], now["best"] = q, q.argmin()
-        point = weights, slopes, active, place, active_diagonal, now
         team = thread_team(0 if self.computed else n, self.resolved.threads)
-        self.state = SimplexState(plus, ridge, diagonal, *point, cached, slot_of, team, sample)
+        self.state = SimplexState(
+            plus,
+            ridge,
+            diagonal,
+            weights,
+            slopes,
+            active,
+            place,
+            active_diagonal,
+            now,
+            cached,
+            slot_of,
+            team,
+            sample,
+        )
         if (
             len(team.words) > CACHE_LINE
         ):  # compile what the other threads run: no loop runs yet, so it returns

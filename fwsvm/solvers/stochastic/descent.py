@@ -234,8 +234,6 @@ class DescentRun(StochasticRun):
                 return taken
         return steps
 
-    # ---------------------------------------------------------------- the sample
-
     def grow(self, w: np.ndarray, added: np.ndarray, tested: np.ndarray) -> None:
         """Append rows with labels w (r,) and zero coefficients to the sample.
 
@@ -263,8 +261,6 @@ class DescentRun(StochasticRun):
         added[new], added[n:] = self.w[new], self.products(new, self.w[new])
         v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
         v[[DUAL, INSIDE]] += added
-
-    # ---------------------------------------------------------------- the iteration
 
     def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
@@ -347,14 +343,20 @@ class DescentRun(StochasticRun):
         at, along, *_ = self.vectors
         inner, curvature = self.inner(at, along), self.lam * self.norm2
         longest = min(self.ball / np.sqrt(self.length2), self.length2 / curvature)
-        rows = 1.0 - self.w * at[self.here], self.w * along[self.here]
-        line = self.lam * inner, curvature, self.length2, longest
-        t, change, high, trials = line_search(*rows, *line, self.m1, self.m2, self.rule.n)
+        t, change, high, trials = line_search(
+            1.0 - self.w * at[self.here],
+            self.w * along[self.here],
+            self.lam * inner,
+            curvature,
+            self.length2,
+            longest,
+            self.m1,
+            self.m2,
+            self.rule.n,
+        )
         self.t, self.ahead, self.trials = t, high * (t == 0.0), self.trials + trials
         self.value_after = self.value + change
         self.square_after = self.square + t * (2.0 * inner + t * self.norm2)
-
-    # ---------------------------------------------------------------- the end
 
     def check_stop(self) -> Status | None:
         """Hold the tracked gap against the one from scratch, where the sample is all rows.

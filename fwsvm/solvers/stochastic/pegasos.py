@@ -125,8 +125,18 @@ class PegasosRun(StochasticRun):
             if self.at == len(self.block):
                 self._next_block()
             first, self.at = self.at, min(len(self.block), self.at + left)
-            block = self.block, self.y, self.block_sums, self.products
-            visit(self.lam, self.control, *block, first, self.at, self.counts, self.members)
+            visit(
+                self.lam,
+                self.control,
+                self.block,
+                self.y,
+                self.block_sums,
+                self.products,
+                first,
+                self.at,
+                self.counts,
+                self.members,
+            )
             left -= self.at - first
         return steps
 
@@ -246,10 +256,16 @@ def after_portion(
             coefficients[places, np.where(y > 0.0, j - 1, i)] = run.counts * run.control["scale"]
     kept = np.flatnonzero(coefficients.any(axis=1))
     kept = kept[np.argsort(codes[kept], kind="stable")]
-    numbers = np.bincount(codes[kept], minlength=K), coefficients[kept], np.zeros(len(pairs))
     visited = (K - 1) * (int(seen.sum()) + len(order))
     return Result(
-        model=KernelModel(tuple(classes), resolved.kernel, rows[kept], *numbers),
+        model=KernelModel(
+            tuple(classes),
+            resolved.kernel,
+            rows[kept],
+            np.bincount(codes[kept], minlength=K),
+            coefficients[kept],
+            np.zeros(len(pairs)),
+        ),
         status=Status.MAX_ITERATIONS,
         message="Each row was visited once, as it came; that proves no gap.",
         settings=columns,
