@@ -47,8 +47,7 @@ def _constant(kind, number: float) -> ir.Constant:
 
 def element(context, builder, array_type, array, at):
     """Return the address of ``array[at]`` of a contiguous array; bounds are not checked."""
-    view = context.make_array(array_type)(context, builder, array)
-    return cgutils.gep_inbounds(builder, view.data, at)
+    return cgutils.gep_inbounds(builder, context.make_array(array_type)(context, builder, array).data, at)
 
 
 def _address(context, builder, array_type, array, at, lanes: int = WIDTH):

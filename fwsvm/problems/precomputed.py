@@ -72,8 +72,11 @@ def given_by(
         The matrix does not fit in the memory available.
     """
     m = X.shape[0]
-    what = f"the kernel matrix of {m:,} rows, and a test of it,"
-    require(5 * 8 * m * max(X.shape), what, "take fewer rows (fwsvm subset)")
+    require(
+        5 * 8 * m * max(X.shape),
+        f"the kernel matrix of {m:,} rows, and a test of it,",
+        "take fewer rows (fwsvm subset)",
+    )
     table = X.toarray() if isinstance(X, scipy.sparse.csr_array) else X
     numbers = table[:, 0].astype(np.int64)
     wrong = np.flatnonzero((numbers != table[:, 0]) | (numbers < 1) | (numbers >= X.shape[1]))

@@ -108,9 +108,16 @@ class LinearRun:
         now = np.zeros(1, CONTROL)[0]
         for name, value in begin.items():
             now[name] = value
-        w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        coordinates, random = np.zeros(m, COORDINATE), stream(*problem.stream)
-        self.state = LinearState(qp, coordinates, np.ones(m), w, order, now, random)
+        coordinates = np.zeros(m, COORDINATE)
+        self.state = LinearState(
+            qp,
+            coordinates,
+            np.ones(m),
+            np.zeros(qp.features + 1),
+            np.arange(m, dtype=np.uint32),
+            now,
+            stream(*problem.stream),
+        )
         if warm_start is not None:
             coordinates["alpha"] = np.clip(warm_start.weights[qp.rows], 0.0, qp.points["upper"])
         self.found: tuple[np.ndarray, BoxCertificate] | None = None  # w and certificate at the present point
@@ -183,10 +190,10 @@ class LinearRun:
         if self.found is None:
             alpha = self._alpha
             w = weights_of(self.qp, alpha)
-            by_own_rule = self.resolved.stop == "eps"
-            self.found = (
-                (w, certificate(self.qp, alpha, w)) if by_own_rule else best_certificate(self.qp, alpha, w)
-            )
+            if self.resolved.stop == "eps":
+                self.found = w, certificate(self.qp, alpha, w)
+            else:
+                self.found = best_certificate(self.qp, alpha, w)
         return self.found
 
     def _outcome_of(self, c: BoxCertificate) -> Outcome:
@@ -194,6 +201,6 @@ class LinearRun:
         tolerance, stop, measured = self.resolved.tolerance, self.resolved.stop, c.gap + c.rounding
         goal = tolerance * c.primal if stop == "relative" else tolerance
         if stop == "eps":
-            violation = self.rule.violation(c.least, c.most)
-            measured, goal = violation + c.gradient_rounding, np.nextafter(tolerance, 0.0)  # below, not at it
+            measured = self.rule.violation(c.least, c.most) + c.gradient_rounding
+            goal = np.nextafter(tolerance, 0.0)  # below, not at it
         return proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)

@@ -53,8 +53,17 @@ class AllRows:
         self, alpha: np.ndarray, dtype: type = np.float64, rows: np.ndarray | slice = ALL
     ) -> np.ndarray:
         """Return q = K~ alpha at some rows, ascending, of kernel values in a precision."""
-        point = self.y, alpha[:, None], self.ridge[:, None]
-        return gradients(self.resolved.kernel, self.source, *point, self.resolved.threads, dtype, rows)[:, 0]
+        q = gradients(
+            self.resolved.kernel,
+            self.source,
+            self.y,
+            alpha[:, None],
+            self.ridge[:, None],
+            self.resolved.threads,
+            dtype,
+            rows,
+        )
+        return q[:, 0]
 
     def outcome(self, alpha: np.ndarray, q: np.ndarray) -> Outcome:
         """Return what alpha is worth by q = K~ alpha: by float64 values that is a certificate."""
@@ -85,9 +94,15 @@ def _outcomes(candidates: Sequence[Candidate]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
     first = AllRows(candidates[0].problem, candidates[0].resolved)
     every = [AllRows(candidate.problem, candidate.resolved, first.own) for candidate in candidates]
-    alphas, ridges = [candidate.iterate.alpha for candidate in candidates], [rows.ridge for rows in every]
-    points = np.stack(alphas, axis=1), np.stack(ridges, axis=1)
-    q = gradients(first.resolved.kernel, first.source, first.y, *points, first.resolved.threads)
+    alphas = [candidate.iterate.alpha for candidate in candidates]
+    q = gradients(
+        first.resolved.kernel,
+        first.source,
+        first.y,
+        np.stack(alphas, axis=1),
+        np.stack([rows.ridge for rows in every], axis=1),
+        first.resolved.threads,
+    )
     columns = zip(every, alphas, np.ascontiguousarray(q.T), strict=True)
     return [rows.outcome(alpha, q_k) for rows, alpha, q_k in columns]
 

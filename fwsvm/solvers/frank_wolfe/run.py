@@ -112,8 +112,9 @@ class SimplexRun:
         if isinstance(rule, CVM):
             self.now["inner"] = first_inner(rule, resolved)
         if alpha is None:
-            balanced = resolved.protocol.balanced_start
-            alpha = starting_point(self.columns, self.all_rows, problem.stream, balanced=balanced)
+            alpha = starting_point(
+                self.columns, self.all_rows, problem.stream, balanced=resolved.protocol.balanced_start
+            )
         if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
             b, f = (each[order] for each in path_start(warm_start, 1.0 / problem.penalties))
             alpha = np.maximum(b, 0.0)

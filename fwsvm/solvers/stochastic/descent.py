@@ -218,8 +218,8 @@ class DescentRun(StochasticRun):
                 f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
             )
         self.rule, self.m1, self.m2 = rule, rule.m1, rule.m2
-        by_length = resolved.stop == "eps"
-        self.eps, self.goal = (resolved.tolerance, 0.0) if by_length else (0.0, resolved.tolerance)
+        tolerance = resolved.tolerance
+        self.eps, self.goal = (tolerance, 0.0) if resolved.stop == "eps" else (0.0, tolerance)
         self.euclid = rule.metric is Metric.EUCLID
         self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
         self.order = np.arange(self.m)

@@ -102,5 +102,6 @@ class StochasticRun:
         self.problem, self.resolved = problem, resolved
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
-        is_loose = resolved.tolerance >= FLOAT32_TOLERANCE
-        self.dtype = precision_for(problem, resolved) if is_loose else np.float64
+        self.dtype: type = np.float64
+        if resolved.tolerance >= FLOAT32_TOLERANCE:
+            self.dtype = precision_for(problem, resolved)

@@ -219,8 +219,16 @@ class ScsRun(DescentRun):
     def _sums_at(self, rows: slice, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_j weights[o, j] k(x_which[j], x_t) at some rows t of the table, shape (outputs, t)."""
         self.kernel_evaluations += len(which) * (rows.stop - rows.start)
-        kernel, table, threads = self.resolved.kernel, self.table, self.resolved.threads
-        return sums_of_tables(kernel, table, which, weights.T, table, rows.start, rows.stop, threads).T
+        return sums_of_tables(
+            self.resolved.kernel,
+            self.table,
+            which,
+            weights.T,
+            self.table,
+            rows.start,
+            rows.stop,
+            self.resolved.threads,
+        ).T
 
     def products(self, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the sums of kernel values at the rows of S_k, then at those of T_k."""

@@ -90,8 +90,9 @@ class WolfeRun(DescentRun):
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times; first of all compute the matrix, which an interrupt may end."""
         if self.Q is None:
-            rows = as_rows(self.problem.X, self.dtype)
-            self.Q = kernel_matrix(self.resolved.kernel, rows, self.resolved.threads)
+            self.Q = kernel_matrix(
+                self.resolved.kernel, as_rows(self.problem.X, self.dtype), self.resolved.threads
+            )
             self.kernel_evaluations = self.Q.size
         return super().advance(steps)
 
