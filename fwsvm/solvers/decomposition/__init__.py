@@ -27,7 +27,7 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import in_precision, some_rows
 from fwsvm.kernels.source import row_source
 from fwsvm.kernels.values import kernel_matrix, weighted_sums
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, njit_step
 from fwsvm.numerics.simd import WIDTH, broadcast, load, maximum, reduce_max, store, where_positive
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.frank_wolfe.iterate import AllRows, SimplexIterate, on_simplex
@@ -83,7 +83,7 @@ def next_working_set(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarra
     return np.concatenate([kept, np.sort(new)])
 
 
-@njit(each_step=True)
+@njit_step
 def move_entry(b, g, scale, row, step):
     """Add ``step`` times a row of the matrix to g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
 
