@@ -71,8 +71,7 @@ def resolve(source: ClusterSource, settings: Settings) -> Resolved:
     if is_given(settings.kernel):
         raise UsageError("a precomputed kernel needs all rows in one place; leave out --scheduler")
     has_width = settings.gamma is not None or settings.sigma2 is not None
-    known = settings if has_width else replace(settings, gamma=1.0)
-    resolved = resolve_rows(known, source)
+    resolved = resolve_rows(settings if has_width else replace(settings, gamma=1.0), source)
     if has_width or not hasattr(resolved.kernel, "gamma"):
         return resolved
     rule, width = kernel_family(resolved.kernel_name).width(width_rule_of(settings))

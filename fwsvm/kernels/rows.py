@@ -97,8 +97,7 @@ def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:
     if one.features <= 4 * stored:
         return one, other
     used, numbers = np.unique(np.concatenate([one.columns, other.columns]), return_inverse=True)
-    numbers = numbers.astype(np.int32)
-    first, second = numbers[: len(one.columns)], numbers[len(one.columns) :]
+    first, second = np.split(numbers.astype(np.int32), [len(one.columns)])
     return one._replace(columns=first, features=len(used)), other._replace(columns=second, features=len(used))
 
 

@@ -83,8 +83,18 @@ def fill(
                 kernel, sources.tiles, wanted, tiles, begin // HEIGHT, -(-end // HEIGHT), out, 0, lines
             )
         else:
-            which = np.arange(begin, end, dtype=np.int32)
-            fill_sparse(kernel, sources.rows, sources.own, wanted, rows, own, which, out, begin, lines)
+            fill_sparse(
+                kernel,
+                sources.rows,
+                sources.own,
+                wanted,
+                rows,
+                own,
+                np.arange(begin, end, dtype=np.int32),
+                out,
+                begin,
+                lines,
+            )
 
     size = rows.height - first
     in_shares(share, size, targets.threads(size * len(wanted), threads), HEIGHT)

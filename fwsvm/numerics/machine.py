@@ -12,6 +12,12 @@ from fwsvm.numerics.simd import element
 _X86 = platform.machine() in {"x86_64", "AMD64"}
 
 
+def _call(builder, name: str, *arguments) -> None:
+    """Call the LLVM intrinsic of that name, which returns nothing."""
+    kind = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
 @intrinsic
 def load_acquire(typingctx, words, at):
     """Return ``words[at]`` with acquire order: what its writer wrote before its release is visible after this."""
@@ -52,8 +58,7 @@ def spin_hint(typingctx):
 
     def emit(context, builder, signature, arguments):
         if _X86:
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+            _call(builder, "llvm.x86.sse2.pause")
         return context.get_dummy_value()
 
     return types.void(), emit
@@ -69,9 +74,7 @@ def prefetch(typingctx, array, at):
     def emit(context, builder, signature, arguments):
         bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         place = builder.bitcast(element(context, builder, signature.args[0], *arguments), bytes_)
-        kind = ir.FunctionType(ir.VoidType(), [bytes_, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(3), word(1)])  # to read, to keep, data
+        _call(builder, "llvm.prefetch.p0", place, word(0), word(3), word(1))  # to read, to keep, data
         return context.get_dummy_value()
 
     return types.void(array, types.intp), emit

@@ -106,9 +106,6 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 @njit(fastmath={"contract", "reassoc"})
 def _set_curvature(qp):
-    tiny = (
-        2.2250738585072014e-308  # below it 1 / curvature would be infinite; alpha_i then is U_i all the same
-    )
     values = qp.values
     for i in range(len(qp.points)):
         point = qp.points[i]
@@ -116,7 +113,8 @@ def _set_curvature(qp):
         for k in range(point.first, point.end):  # `for value in values` would not be vectorised
             value = np.float64(values[k])
             square += value * value
-        point.curvature = max(square + qp.bias * qp.bias + point.ridge, tiny)
+        # below this 1 / curvature would be infinite; alpha_i then is U_i all the same
+        point.curvature = max(square + qp.bias * qp.bias + point.ridge, 2.2250738585072014e-308)
 
 
 @njit_inlined_step(fastmath={"contract"})

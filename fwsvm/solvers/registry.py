@@ -108,8 +108,7 @@ class Method:
 
     def make(self, given: Any) -> Any:
         """Return the rule with the given parameters; `UsageError` names a wrong one and its nearest."""
-        found = values(f"method {self.name}", given, types_of(self.rule))
-        return self.rule(**found)
+        return self.rule(**values(f"method {self.name}", given, types_of(self.rule)))
 
 
 METHODS: dict[str, Method] = {}

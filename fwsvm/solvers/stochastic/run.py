@@ -72,9 +72,15 @@ def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
 
 def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
     """Return the outcome from scratch over all rows; the length of a subgradient (``eps``) proves no gap."""
-    lam = regularisation(problem.penalties, resolved.method.name)
     primal, dual, rounding = certificate(
-        resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.u, resolved.threads
+        resolved.kernel,
+        problem.X,
+        problem.y,
+        regularisation(problem.penalties, resolved.method.name),
+        at.rows,
+        at.alpha,
+        at.u,
+        resolved.threads,
     )
     gap, goal = primal - dual, resolved.tolerance * primal if resolved.stop == "relative" else -np.inf
     return proven(primal, gap, primal, dual, goal=goal, measured=gap + rounding)
@@ -82,10 +88,16 @@ def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 
 def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
     """Return the outcome on the fixed sample of the rows."""
-    lam = regularisation(problem.penalties, resolved.method.name)
-    dtype = precision_for(problem, resolved)
     value, error = estimate(
-        resolved.kernel, problem.X, problem.y, lam, at.rows, at.alpha, at.square, resolved.threads, dtype
+        resolved.kernel,
+        problem.X,
+        problem.y,
+        regularisation(problem.penalties, resolved.method.name),
+        at.rows,
+        at.alpha,
+        at.square,
+        resolved.threads,
+        precision_for(problem, resolved),
     )
     if not np.isfinite(at.lower):
         return estimated(value, np.nan, "none", error)
