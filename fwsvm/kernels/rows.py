@@ -111,4 +111,4 @@ def some_rows(rows: Rows, which: np.ndarray) -> Rows:
     sizes = np.diff(rows.starts)[which]
     starts = np.append(0, sizes.cumsum())
     places = np.arange(starts[-1]) + np.repeat(rows.starts[which] - starts[:-1], sizes)
-    return Rows(rows.values[places], rows.columns[places], starts, rows.features)
+    return Rows(rows.values.take(places), rows.columns.take(places), starts, rows.features)

@@ -104,11 +104,13 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
 def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: bool) -> None:
     """Compute a block of columns, the missed one among them, or that one alone.
 
-    ``block`` is how many kernel values take as long as a call from Python.
+    ``block`` is how many kernel values take as long as a call from Python. Far from the end the guess which rows will
+    be wanted is poor, so the columns grow by no more than a third for it.
     """
-    now, new, m = s.now, bool(columns.counts[USED] < len(columns.row_of)), len(columns.slot_of)
+    now, used, m = s.now, int(columns.counts[USED]), len(columns.slot_of)
+    new = used < len(columns.row_of)
     alone = len(columns.table.tiles.numbers) > 0 or not new
-    size = (max(least_cost(m), min(WIDE, block // m)) if alone else WIDE) if ahead else 1
+    size = (max(least_cost(m), min(WIDE, block // m, used // 3)) if alone else WIDE) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
     count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
     compute(columns, rows[:count], s.alpha, int(now["vertex"]))
