@@ -96,7 +96,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             settings = Settings(**given)
             if said := scaling_warning(rows.data.train.X, kernel_of(settings), 'scale="[0,1]"'):
                 warn_user(said)
-            result = rows.train(settings, None)
+            result = rows.train(settings, None, traced=False)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if result.status in NOT_CONVERGED or (has_probabilities and result.message != result.status.sentence):

@@ -100,13 +100,20 @@ class LocalRows:
         self.notices = data.notices
         self.test_count = 0 if data.test is None else data.test.rows
 
-    def train(self, settings: Settings, watch: Watch | None, resolved: Resolved | None = None) -> Result:
+    def train(
+        self,
+        settings: Settings,
+        watch: Watch | None,
+        resolved: Resolved | None = None,
+        *,
+        traced: bool = True,
+    ) -> Result:
         """Return the result of training."""
         train, codes = self.data.train, self.codes
         more: dict[str, Any] = {"weights": self.weights, "watch": watch}
         if self.probability:
             refuse_probability(self.data.name, codes, self.classes, settings, self.weights)
-        result = fit(train.X, codes, self.classes, settings, resolved=resolved, **more)
+        result = fit(train.X, codes, self.classes, settings, resolved=resolved, traced=traced, **more)
         if self.probability:
             try:
                 result = with_probabilities(train.X, codes, result, settings, **more)

@@ -55,6 +55,7 @@ def fit(
     weights: np.ndarray | None = None,
     watch: Watch | None = None,
     resolved: Resolved | None = None,
+    traced: bool = True,
 ) -> Result:
     """Train a model.
 
@@ -73,6 +74,8 @@ def fit(
         Told of the progress a few times a second.
     resolved : Resolved, optional
         What `resolve` made of the settings and these rows, where the caller has it.
+    traced : bool
+        Whether the result is to have a trace, without which few rows of two classes take half of the time.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def fit(
     announce_compiling()
     with blas_on(1):
         rows = checked(X, codes, classes, weights, settings.class_weight)
-        resolved = resolved or resolve(settings, rows.X)
+        resolved = replace(resolved or resolve(settings, rows.X), traced=traced)
         if resolved.family.train is not None:
             found: Result = resolved.family.train(rows, settings, resolved, watch)
         else:

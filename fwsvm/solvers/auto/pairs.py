@@ -27,15 +27,19 @@ from fwsvm.solvers.subproblems import Solved, Subproblems
 from fwsvm.solvers.tuning import KEPT_SUMS_FROM
 from fwsvm.status import Status
 
+FEW_ROWS = (
+    1024  # of two classes alone: with more, kernel values in double precision cost more than a run of its own
+)
+
 
 def solve_small_pairs(
     problems: Subproblems, settings: Sequence[Resolved], watch: Watch | None
 ) -> list[Solved]:
     """Solve the pairs of classes together for all settings, which differ in C alone; return what each came to.
 
-    That is nothing where a pair is large, or there is one alone. Pairs without a certificate that holds have a warm
-    start: those that took more steps than Newton steps would be cheaper than, and those that a limit cut short. The
-    seconds are shared out by the steps of each setting.
+    That is nothing where a pair is large, or one alone has many rows or a trace. Pairs without a certificate that holds
+    have a warm start: those that took more steps than Newton steps would be cheaper than, and those that a limit cut
+    short. The seconds are shared out by the steps of each setting.
     """
     resolved, clock = settings[0], Clock()
     if not _are_small(problems, settings):
@@ -114,6 +118,8 @@ def _results(
         i, j = problems.classes[number]
         ends = found.coefficients[problems.members[i], j - 1], found.coefficients[problems.members[j], i]
         weights = np.abs(np.concatenate(ends))
+        if not problems.in_pairs:  # its rows are in their own order
+            weights = weights[np.concatenate([problems.members[i], problems.members[j]]).argsort()]
         total = float(weights.sum())
         if 0.0 < total < np.inf:
             parts.append(result(np.array([number])))
@@ -126,8 +132,9 @@ def _are_small(problems: Subproblems, settings: Sequence[Resolved]) -> bool:
     resolved = settings[0]
     asked = resolved.search, resolved.protocol, resolved.max_iterations, resolved.final_gap
     return (
-        problems.in_pairs
-        and int(problems.sizes.max()) < resolved.rule.fewest
+        problems.scheme == "one-vs-one"
+        and (problems.in_pairs or not resolved.traced)
+        and int(problems.sizes.max()) < (resolved.rule.fewest if problems.in_pairs else FEW_ROWS)
         and asked == ("full", PROTOCOLS["default"], None, True)
         and resolved.stop != "meb"  # its goal is in parts of the largest K~_ii of each pair
         and (len(settings) == 1 or resolved.time_limit is None)
