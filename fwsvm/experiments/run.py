@@ -35,6 +35,7 @@ from fwsvm.solvers.c_path import CPath, Run, decisions
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, TracePoint, Watch
 from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.tuning import CERTIFY_AFTER
 from fwsvm.status import BELOW_MAJORITY, FIRST_USE, TEST_UNMEASURED, TRAIN_UNMEASURED, accuracy_warning
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def run_cells(
         if run.cut:  # prove the others without this run, which might end elsewhere another time
             yield from _certified(rows, path, waiting)
         waiting.append((cell, run, known))
-        if path.due([each for _, each, _ in waiting]):
+        if run.cut or sum(each.work for _, each, _ in waiting) >= CERTIFY_AFTER:
             yield from _certified(rows, path, waiting)
     yield from _certified(rows, path, waiting)
 

@@ -10,8 +10,7 @@ from fwsvm.problems.machines import KernelModel, Model, refuse_other_width
 
 SAMPLE = 4096  # rows that show in which direction the rows of a cell differ most
 ROUNDS = 16  # of power iteration: the direction need not be exact
-SMALLEST = 1e-300  # what a direction without length is divided by
-NOWHERE = float(np.finfo(np.float64).max)  # a threshold that no row is beyond
+NOWHERE = float(np.finfo(float).max)  # a threshold that no row is beyond
 
 
 class Cells(NamedTuple):
@@ -64,9 +63,9 @@ def _widest_direction(X: RowMatrix) -> np.ndarray:
     scores: Any = np.random.default_rng(0).standard_normal(X.shape[0])
     for _ in range(ROUNDS):
         direction = X.T @ (scores - scores.mean())
-        direction = direction / max(float(np.linalg.norm(direction)), SMALLEST)
+        direction = direction / (np.linalg.norm(direction) or 1.0)
         scores = X @ direction
-    return np.asarray(direction, np.float64)
+    return np.asarray(direction)
 
 
 @dataclass(frozen=True)

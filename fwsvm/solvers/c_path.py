@@ -33,7 +33,6 @@ from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
 from fwsvm.solvers.subproblems import Solved, solve_all
 from fwsvm.solvers.tuning import (
-    CERTIFY_AFTER,
     DECIDED_TOGETHER,
     DECISIONS_HELD,
 )
@@ -80,10 +79,6 @@ class CPath:
         self.columns: ColumnStore = {}
         self.warm_starts: Mapping[int, WarmStart] = {}
         self.together: list[Solved] | None = None  # what is solved for all penalties at once
-
-    def due(self, runs: Sequence[Run]) -> bool:
-        """Whether the certificates of the runs since the last `certify` should wait no longer."""
-        return runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
 
     @blas_on(1)
     def train(self, number: int, watch: Watch | None = None) -> Run:

@@ -75,7 +75,8 @@ def fit(
     resolved : Resolved, optional
         What `resolve` made of the settings and these rows, where the caller has it.
     traced : bool
-        Whether the result is to have a trace, without which few rows of two classes take half of the time.
+        Whether the result is to have a trace, unless ``resolved`` says it. Without one, few rows of two classes take
+        half of the time.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def fit(
     announce_compiling()
     with blas_on(1):
         rows = checked(X, codes, classes, weights, settings.class_weight)
-        resolved = replace(resolved or resolve(settings, rows.X), traced=traced)
+        resolved = resolved or replace(resolve(settings, rows.X), traced=traced)
         if resolved.family.train is not None:
             found: Result = resolved.family.train(rows, settings, resolved, watch)
         else:

@@ -169,10 +169,9 @@ def _kernel_model(
     """
     codes, K = problems.codes, len(problems.labels)
     rows_of, every = problems.counts.reshape(-1, K), np.arange(K)
-    biases = np.sign(rows_of[:, :, None] - rows_of[:, None]).astype(np.float64)
-    i, j = problems.classes.T
-    solved_pairs = i // K, i % K, j % K
-    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), biases[solved_pairs])
+    by_classes = np.sign(rows_of[:, :, None] - rows_of[:, None]).astype(np.float64)
+    biases, places = by_classes.reshape(-1), problems.classes[:, 0] * K + problems.classes[:, 1] % K
+    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), biases[places])
     for part in solved.parts:
         machine = part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
@@ -181,7 +180,7 @@ def _kernel_model(
             ((first, second),) = problems.classes[part.numbers] % K
             coefficients[rows, np.where(codes[rows] % K == first, second - 1, first)] = weights
             known[part.numbers] = machine.bias
-    biases[solved_pairs] = known
+    biases[places] = known
     support = np.flatnonzero(coefficients.any(axis=1))
     support = support[codes[support].argsort(kind="stable")]
     # a model does not keep the values of a precomputed kernel
@@ -189,7 +188,7 @@ def _kernel_model(
     kernel = family.checked() if family.given else resolved.kernel
     vectors, labels = problems.X[support].astype(np.float64, copy=False), problems.labels
     counts = np.bincount(codes[support], minlength=problems.K)
-    pairs = biases[:, np.less.outer(every, every)].ravel()
+    pairs = by_classes[:, np.less.outer(every, every)].ravel()
     model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs)
     return model if problems.cells is None else CellModel(labels, problems.cells, model), support
 

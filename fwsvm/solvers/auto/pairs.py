@@ -27,9 +27,8 @@ from fwsvm.solvers.subproblems import Solved, Subproblems
 from fwsvm.solvers.tuning import KEPT_SUMS_FROM
 from fwsvm.status import Status
 
-FEW_ROWS = (
-    1024  # of two classes alone: with more, kernel values in double precision cost more than a run of its own
-)
+# of two classes alone: with more, kernel values in double precision cost more than a run of its own
+FEW_ROWS = 1024
 
 
 def solve_small_pairs(

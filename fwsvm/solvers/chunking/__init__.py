@@ -107,7 +107,7 @@ class ChunkRun:
     below : float, a number that the optimum is not below, by the looks so far
     end : SimplexIterate, what the last inner run ended at
     before : Counters, what all before the present inner run did
-    dtype : float32, or float64 from the look on that single precision does not decide
+    is_alone : bool, whether by single precision no row outside the chunk violates the goal
     """
 
     def __init__(
