@@ -23,6 +23,7 @@ from fwsvm.cli._options import (
 from fwsvm.errors import UsageError, counted, listed
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.phases import Phase
+from fwsvm.status import Status
 
 
 @click.command(cls=LibsvmCommand)
@@ -93,6 +94,13 @@ def predict(
         else:
             table = prediction.read_unseen(machine, data, zero_based=zero_based, label=label)
             found = prediction.predict(machine, table, usable_threads(), wanted=wanted, name=data)
+    if machine.facts.get("gap_kind") == "none" and machine.facts.get("status") in (
+        Status.TIME_LIMIT,
+        Status.INTERRUPTED,
+    ):
+        tell(
+            ["training of this model was cut short, and nothing is known of how far it is from the best one"]
+        )
     if found.ignored:
         trained = counted(machine.features, "feature")
         tell([f"{counted(found.ignored, 'non-zero')} ignored: the model was trained on {trained}"])

@@ -6,17 +6,9 @@ README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean
 
 from typing import NamedTuple
 
-from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.kernel import apart, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
 from fwsvm.numerics.simd import exp, maximum, muladd
-
-LIBCVM_SAMPLE = 5000
-
-
-def _of_a_sample(X: RowMatrix) -> float:
-    """Return D of every so many rows, about `LIBCVM_SAMPLE`, as LIBCVM's program does."""
-    return mean_squared_distance(X[:: -(-X.shape[0] // LIBCVM_SAMPLE)])
 
 
 @register(
@@ -26,7 +18,10 @@ def _of_a_sample(X: RowMatrix) -> float:
     widths={
         "paper": Width(mean_squared_distance, "1 / (2 D)", 0.5),
         "inverse-distance": Width(mean_squared_distance, "1 / D"),
-        "libcvm": Width(_of_a_sample, "2 / D of 5,000 rows", 2.0),
+        # D of every so many rows, as LIBCVM's program does
+        "libcvm": Width(
+            lambda X: mean_squared_distance(X[:: -(-X.shape[0] // 5000)]), "2 / D of 5,000 rows", 2.0
+        ),
     },
     sigma2=True,
     of_distances=True,

@@ -10,6 +10,7 @@ from fwsvm.problems.machines import KernelModel, Model, refuse_other_width
 
 SAMPLE = 4096  # rows that show in which direction the rows of a cell differ most
 ROUNDS = 16  # of power iteration: the direction need not be exact
+TIED = 1e-10  # of the largest product: rows that differ by less are not told apart
 NOWHERE = float(np.finfo(float).max)  # a threshold that no row is beyond
 
 
@@ -46,14 +47,16 @@ def divide(X: RowMatrix, most: int) -> Cells:
     tree, groups = Cells(np.zeros((nodes, X.shape[1])), np.full(nodes, NOWHERE)), [np.arange(X.shape[0])]
     for node in range(nodes):
         rows = groups[node]
-        beyond = np.zeros(len(rows), bool)
         if len(rows):
             tree.directions[node] = _widest_direction(X[rows[:: 1 + len(rows) // SAMPLE]])
-            found = products(X, rows, tree.directions[node])
-            beyond = found > np.median(found)
-            if beyond.any():
-                # between two rows: rounding must not decide on which side a row is
-                tree.thresholds[node] = (found[~beyond].max() + found[beyond].min()) / 2
+        found = products(X, rows, tree.directions[node])
+        values = np.sort(found)
+        # between two rows that differ by more than rounding, as near to the middle as can be
+        cuts = np.flatnonzero(np.diff(values) > TIED * np.abs(values).max(initial=0.0))
+        if len(cuts):
+            at = cuts[np.abs(cuts - (len(rows) - 1) // 2).argmin()]
+            tree.thresholds[node] = values[at : at + 2].mean()
+        beyond = found > tree.thresholds[node]
         groups += [rows[~beyond], rows[beyond]]
     return tree
 

@@ -123,8 +123,7 @@ class KernelModel(Model):
             if not all_finite(X):
                 raise UsageError(NOT_FINITE)
             return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
-        places = np.arange(len(self.coefficients))
-        return decisions_together([self], [places], self.support, X, threads)[0]
+        return decisions_together([self], [np.arange(self.counts.sum())], self.support, X, threads)[0]
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes with most votes, of which ties go to the earlier."""

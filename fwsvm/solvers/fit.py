@@ -91,7 +91,7 @@ def fit(
     with blas_on(1):
         rows = checked(X, codes, classes, weights, settings.class_weight)
         resolved = resolved or replace(resolve(settings, rows.X), traced=traced)
-        if resolved.family.train is not None:
+        if resolved.family.train:
             found: Result = resolved.family.train(rows, settings, resolved, watch)
         else:
             problems, resolved = prepare(rows, resolved)
@@ -170,7 +170,7 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
         resolved, columns = replace(resolved, kernel=kernel), None
     problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, rows.weights, family.multiclass)
     _refuse_lack_of_memory(problems, resolved)
-    if family.divide is not None:
+    if family.divide:
         problems = family.divide(problems, resolved)
     if family.kernels is None:
         # pairs of classes are made of the rows in this form

@@ -188,8 +188,8 @@ def _kernel_model(
     kernel = family.checked() if family.given else resolved.kernel
     vectors, labels = problems.X[support].astype(np.float64, copy=False), problems.labels
     counts = np.bincount(codes[support], minlength=problems.K)
-    pairs = by_classes[:, np.less.outer(every, every)].ravel()
-    model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs)
+    pairs = by_classes[:, np.less.outer(every, every)]
+    model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs.ravel())
     return model if problems.cells is None else CellModel(labels, problems.cells, model), support
 
 

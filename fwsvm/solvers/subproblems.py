@@ -56,7 +56,7 @@ class Subproblems:
 
     def __post_init__(self) -> None:
         own = len(self.labels)
-        self.K = own * (1 if self.cells is None else 1 + len(self.cells.thresholds))
+        self.K = own * (1 + len(self.cells.thresholds) if self.cells else 1)
         self.counts = np.bincount(self.codes, minlength=self.K)
         self.occupied = self.counts.nonzero()[0]
         k = len(self.occupied)

@@ -153,3 +153,18 @@ def test_where_a_factor_does_not_fit_it_goes_on_with_swaps():
     found = train(X, np.arange(600) % 2, C=1e3, cache_mib=1)
     assert found.certified
     assert found.chosen == "swap-2o"
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_few_rows_of_two_classes_need_no_run_of_their_own_without_a_trace(form):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 300)
+    X = form(rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.6) + codes[:, None])
+    given = Settings("auto", C=10.0, tolerance=1e-7), {"weights": rng.uniform(0.5, 2.0, 300)}
+    few = fit(X, codes, ("1", "-1"), given[0], **given[1], traced=False)
+    run = fit(X, codes, ("1", "-1"), given[0], **given[1])
+    assert few.certified
+    assert (len(few.trace), few.subproblems) == (0, 1)
+    assert len(run.trace) > 0
+    assert few.objective == pytest.approx(run.objective, rel=2e-7)
+    assert few.model.decision(X) == pytest.approx(run.model.decision(X), abs=1e-3)

@@ -128,6 +128,18 @@ def test_cells_from_the_command_line(tmp_path):
     assert "take more rows a cell" in refused.stderr
 
 
+def test_rows_that_repeat_are_divided_as_far_as_they_differ():
+    codes = np.random.default_rng(0).integers(0, 8, 2000)
+    cells = divide(np.eye(8)[codes], 100).members(np.eye(8)[codes])
+    assert max(map(len, cells)) == np.bincount(codes).max()
+
+
+def test_a_model_that_was_cut_short_says_so_when_it_predicts(tmp_path):
+    cells = ["--method", "cells", "--param", "rows=100", "--time-limit", "1e-6"]
+    done("train", *cells, "--model", tmp_path / "m", "wdbc")
+    assert "training of this model was cut short" in done("predict", tmp_path / "m", "wdbc").stderr
+
+
 def test_an_experiment_chooses_a_penalty_for_cells(tmp_path):
     (tmp_path / "e.yaml").write_text(
         "name: e\ndatasets: [wdbc]\ntest_fraction: 0.25\n"

@@ -13,7 +13,6 @@ from fwsvm._mapped import is_mapped
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
 from fwsvm.settings import SEARCHES
-from fwsvm.solvers.auto.auto import Auto
 from fwsvm.solvers.auto.cells import divide_rows
 from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.pairs import solve_small_pairs
@@ -52,10 +51,6 @@ def _start(
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
 
-def _start_in_cell(problem: Binary, _: Any, *settings: Any) -> Solver:
-    return _start(problem, Auto(), *settings)
-
-
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
     from fwsvm.solvers.decomposition import DecompositionRun
@@ -73,7 +68,7 @@ FAMILIES["auto"] = on_simplex(
 )
 FAMILIES["cells"] = on_simplex(
     "cells",
-    _start_in_cell,
+    _start,
     problem=f"{PROBLEM}, for each cell",
     searches=SEARCHES,
     divide=divide_rows,

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.problems.cells import divide
+from fwsvm.problems.precomputed import is_given
+from fwsvm.solvers.auto.auto import CHUNKS_FROM
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.subproblems import Subproblems
@@ -33,14 +34,16 @@ class CellRule(NamedTuple):
     Parameters
     ----------
     rows : rows of the largest cell, about
+    fewest : rows of the smallest pair of classes that is solved in chunks
     """
 
     rows: int = 4096
+    fewest: int = CHUNKS_FROM
 
 
 def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
     """Return the pairs of classes of each cell."""
-    if kernel_family(resolved.kernel_name).given:
+    if is_given(resolved.kernel_name):
         raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
     started = perf_counter()
     cells = divide(problems.X, max(1, resolved.rule.rows))
