@@ -155,7 +155,7 @@ def accuracies(
 ) -> list[float]:
     """Return the fraction of rows whose label a model predicts, for each result; none without rows.
 
-    Several results are of one path, on the rows ``trained``.
+    Several results of one path on the rows ``trained`` are predicted together.
     """
     if table is None or not table.rows:
         return []

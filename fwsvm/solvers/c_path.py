@@ -174,9 +174,10 @@ class CPath:
 
 
 def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator[np.ndarray]:
-    """Yield the decision values of the rows of X (t, n) of each result of one path, whose rows were ``trained`` (m, n).
+    """Yield the decision values of the rows of X (t, n) of each result of one path.
 
-    They are to compare accuracies: kernel values are float32 where that tells rows apart.
+    ``trained`` (m, n) are the rows of the path, None where they are not in memory. Decision values are to compare
+    accuracies: kernel values are float32 where that tells rows apart.
     """
     K = len(results[0].model.classes) if results else 2
     at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
@@ -185,7 +186,7 @@ def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator
         threads = int(some[0].settings["threads"])
         models: list[Any] = [result.model for result in some]
         numbers: list[Any] = [result.support for result in some]
-        if len(some) > 1 and isinstance(models[0], KernelModel):
+        if len(some) > 1 and trained is not None and isinstance(models[0], KernelModel):
             dtype = precision(models[0].kernel, as_rows(X))
             yield from decisions_together(models, numbers, trained, X, threads, dtype)
         else:

@@ -108,11 +108,12 @@ def priority(case: Case, result: Result, path: Path) -> Worth:
         square, margins = float(w @ w), case.y * (case.X @ w)
         size = square + float((C * (1.0 + np.abs(case.X) @ np.abs(w))).sum())
     else:
+        model = getattr(model, "union", model)  # of the only cell
         rows = _places(case, model)
         K = _gram(case, result)
         v = np.zeros(m)
         v[rows] = model.coefficients[:, 0]
-        if FAMILIES[METHODS[case.settings["method"]].family].problem == SIMPLEX:
+        if FAMILIES[METHODS[case.settings["method"]].family].problem.startswith(SIMPLEX):
             return _on_simplex(case, result, K, C, v)
         scale = 1.0 / (case.settings["C"] * m)
         square, margins = float(v @ K @ v), case.y * (K @ v)

@@ -43,7 +43,6 @@ def test_a_cell_has_the_model_of_its_rows(sparse):
     assert result.objective == pytest.approx(sum(one.objective for one in alone), rel=1e-5)
     for rows, one in zip(cells, alone, strict=True):
         assert result.model.decision(X[rows]) == pytest.approx(one.model.decision(X[rows]), abs=2e-3)
-    assert np.array_equal(result.support[:5], np.sort(result.support[:5]))
     assert set(result.support) == {
         row for rows, one in zip(cells, alone, strict=True) for row in rows[one.support]
     }
@@ -141,12 +140,13 @@ def test_a_model_that_was_cut_short_says_so_when_it_predicts(tmp_path):
 
 
 def test_an_experiment_chooses_a_penalty_for_cells(tmp_path):
-    (tmp_path / "e.yaml").write_text(
+    file, out = tmp_path / "e.yaml", tmp_path / "out"
+    file.write_text(
         "name: e\ndatasets: [wdbc]\ntest_fraction: 0.25\n"
         "methods: [{name: cells, parameters: {rows: 100}}]\n"
         "select: {folds: 2, C: [0.25, 1, 4]}\n"
     )
-    done("grid", tmp_path / "e.yaml", "--out", tmp_path / "out")
-    found = running.rows(tmp_path / "out")
+    done("grid", file, "--out", out)
+    found = running.rows(out)
     assert [row["certified"] for row in found] == ["true"] * 7
     assert min(float(row["test_accuracy"]) for row in found) > 0.9

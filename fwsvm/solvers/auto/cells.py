@@ -9,8 +9,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
-import numpy as np
-
 from fwsvm.errors import UsageError
 from fwsvm.problems.cells import divide
 from fwsvm.problems.precomputed import is_given
@@ -47,9 +45,9 @@ def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
         raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
     started = perf_counter()
     cells = divide(problems.X, max(1, resolved.rule.rows))
-    codes = np.empty_like(problems.codes)
+    codes = problems.codes.copy()
     for cell, rows in enumerate(cells.members(problems.X)):
-        codes[rows] = cell * problems.K + problems.codes[rows]
+        codes[rows] += cell * problems.K
     pairs = replace(problems, codes=codes, cells=cells, seconds=perf_counter() - started)
     if not len(pairs):
         raise UsageError("each cell has rows of one class only; take more rows a cell, by the parameter rows")
