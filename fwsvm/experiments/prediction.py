@@ -21,7 +21,6 @@ from fwsvm.problems.machines import (
     Model,
     Prepared,
     prepared,
-    refuse_other_columns,
     refuse_other_width,
     refuse_undecided,
     takes_kernel_values,
@@ -196,7 +195,7 @@ def _scaled(model: Model, table: LabelledRows) -> Prepared:
     UsageError
         The rows have other columns than the training rows, or were scaled already, and not by the model's ranges.
     """
-    refuse_other_columns(model.feature_names, table.feature_names)
+    _refuse_other_columns(model.feature_names, table.feature_names)
     if table.ranges is None:
         return prepared(model, table.X)
     if model.ranges is None or table.ranges.text() != model.ranges.text():
@@ -205,6 +204,17 @@ def _scaled(model: Model, table: LabelledRows) -> Prepared:
             "with raw=True, and the model scales them as its training did"
         )
     return Prepared(*fitted(table.X, model.features))
+
+
+def _refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Raise `UsageError` where rows have other column names, or another order of them, than the training rows."""
+    if not names or not given or names == given:
+        return
+    others = {"missing": set(names).difference(given), "unknown": set(given).difference(names)}
+    said = "; ".join(f"{what}: {', '.join(sorted(some)[:5])}" for what, some in others.items() if some)
+    raise UsageError(
+        f"the columns are not those that the model was trained on: {said or 'they are in another order'}"
+    )
 
 
 def decision_columns(model: Model) -> list[str]:

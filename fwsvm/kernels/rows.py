@@ -43,7 +43,7 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
     if isinstance(X, Rows):
         return in_precision(X, dtype)
-    if not scipy.sparse.issparse(X):  # what is not zero is stored
+    if isinstance(X, np.ndarray):  # what is not zero is stored
         table = np.asarray(X, np.float64)
         mask, starts = table != 0.0, np.zeros(len(table) + 1, np.int64)
         mask.sum(axis=1).cumsum(out=starts[1:])

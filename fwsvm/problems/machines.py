@@ -290,17 +290,6 @@ def prepared(machine: Model, X: RowMatrix) -> Prepared:
     return Prepared(scaled, ignored, far, tuple(notices))
 
 
-def refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None:
-    """Raise `UsageError` where rows have other column names, or another order of them, than the training rows."""
-    if not names or not given or names == given:
-        return
-    others = {"missing": set(names).difference(given), "unknown": set(given).difference(names)}
-    said = "; ".join(f"{what}: {', '.join(sorted(some)[:5])}" for what, some in others.items() if some)
-    raise UsageError(
-        f"the columns are not those that the model was trained on: {said or 'they are in another order'}"
-    )
-
-
 def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:
     """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
     if kernel.given:

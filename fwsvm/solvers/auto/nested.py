@@ -1,15 +1,14 @@
 """nested: growing samples of the rows, each solved exactly, as far as a time limit goes (ours; none of the papers').
 
 Each sample is a part of the next, drawn at random class by class, and solved by `auto` as a problem of its own. Two
-classes start where the sample before ended. The seconds of the samples so far say what the next would take: it is as
-large as fits into the time left, at most `LARGEST_JUMP` times the last. The last sample may be all rows, and the result
-is then that of `auto`. Otherwise objective, gap and certificate are those of the sample's problem, and the result says
-how many rows that had.
+classes start where the sample before ended, while the kernel columns of the support fit in the cache. The seconds of
+the samples so far say what the next would take: it is as large as fits into the time left, at most `LARGEST_JUMP` times
+the last. The last sample may be all rows, and the result is then that of `auto`. Otherwise objective, gap and
+certificate are those of the sample's problem, and the result says how many rows that had.
 
 The limit is on training and certificates; compiling is not counted.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 
 from fwsvm.errors import FwsvmError
 from fwsvm.settings import Settings
+from fwsvm.solvers.chunking import fits
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved, with_method
 from fwsvm.solvers.result import Result, SampleFacts, result_of
@@ -55,7 +55,7 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
     X, codes, weights, classes = checked.X, checked.codes, checked.weights, checked.labels
     m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
-    starts: Mapping[int, WarmStart] = {}
+    starts = dict[int, WarmStart]()
     auto = with_method(resolved, "auto")
     auto = replace(auto, method=replace(auto.method, name="nested"))
     found, spent, compiled, why = None, 0.0, 0.0, ""
@@ -89,11 +89,13 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         if sizes[-1] == 0:
             status = Status.TIME_LIMIT
             break
-        if len(classes) == 2:  # starts at the weights of this sample
+        starts, size = {}, sizes[-1]
+        # to begin on all rows takes their columns, of a support that grows with the sample
+        if len(classes) == 2 and fits(result.support_vectors * size // len(rows), size, auto):
             machine: Any = solved.parts[0].certified.machine
             ended = np.zeros(m)
             ended[rows[machine.rows]] = np.abs(machine.coefficients)
-            ended = ended[np.sort(order[: sizes[-1]])]
+            ended = ended[np.sort(order[:size])]
             starts = {0: WarmStart(ended / ended.sum())}
     result, size = found
     result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
