@@ -41,8 +41,11 @@ def products(X: RowMatrix, rows: np.ndarray, direction: np.ndarray) -> np.ndarra
     return np.concatenate([np.empty(0), *parts])
 
 
-def divide(X: RowMatrix, most: int) -> Cells:
-    """Return cells of about ``most`` rows of X (m, n) at most: each is halved where its rows differ most."""
+def divide(X: RowMatrix, most: int) -> tuple[Cells, list[np.ndarray]]:
+    """Return cells of about ``most`` rows of X (m, n) at most, and the numbers of the rows in each.
+
+    Each is halved where its rows differ most.
+    """
     nodes = 2 ** max(0, int(np.ceil(np.log2(X.shape[0] / most)))) - 1
     tree, groups = Cells(np.zeros((nodes, X.shape[1])), np.full(nodes, NOWHERE)), [np.arange(X.shape[0])]
     for node in range(nodes):
@@ -58,7 +61,7 @@ def divide(X: RowMatrix, most: int) -> Cells:
             tree.thresholds[node] = values[at : at + 2].mean()
         beyond = found > tree.thresholds[node]
         groups += [rows[~beyond], rows[beyond]]
-    return tree
+    return tree, groups[nodes:]
 
 
 def _widest_direction(X: RowMatrix) -> np.ndarray:

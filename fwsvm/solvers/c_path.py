@@ -32,10 +32,7 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStart
 from fwsvm.solvers.subproblems import Solved, solve_all
-from fwsvm.solvers.tuning import (
-    DECIDED_TOGETHER,
-    DECISIONS_HELD,
-)
+from fwsvm.solvers.tuning import DECIDED_TOGETHER, DECISIONS_HELD
 from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}

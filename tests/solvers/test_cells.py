@@ -79,7 +79,7 @@ def test_a_cell_that_was_not_reached_decides_for_most_of_its_rows():
 
 def test_equal_rows_stay_together():
     X = np.vstack([np.zeros((50, 2)), np.ones((50, 2))])
-    cells = divide(X, 10)
+    cells, _ = divide(X, 10)
     assert sorted(map(len, cells.members(X)))[-2:] == [50, 50]
     far = cells.members(np.array([[1e6, 1e6], [-1e6, -1e6]]))
     assert all(len(cells.members(X)[cell]) for cell, rows in enumerate(far) if len(rows))
@@ -87,7 +87,7 @@ def test_equal_rows_stay_together():
 
 def test_a_row_falls_into_the_same_cell_alone_and_among_others():
     X, _ = blobs()
-    tree = divide(X, 50)
+    tree, _ = divide(X, 50)
     for rows in (X, scipy.sparse.csr_array(X)):
         for cell, numbers in enumerate(tree.members(X)):
             assert all(len(tree.members(rows[[number]])[cell]) for number in numbers)
@@ -129,7 +129,7 @@ def test_cells_from_the_command_line(tmp_path):
 
 def test_rows_that_repeat_are_divided_as_far_as_they_differ():
     codes = np.random.default_rng(0).integers(0, 8, 2000)
-    cells = divide(np.eye(8)[codes], 100).members(np.eye(8)[codes])
+    _, cells = divide(np.eye(8)[codes], 100)
     assert max(map(len, cells)) == np.bincount(codes).max()
 
 

@@ -1,8 +1,8 @@
 """cells: the rows are divided into cells, each of which has an exact model (ours; none of the papers').
 
 A tree of half-spaces divides the rows (`fwsvm.problems.cells`), and `auto` solves the pairs of classes of each cell.
-Rows are predicted by the model of the cell that they fall into. The objective is the sum over the cells, and so is the
-gap: the certificate is one for the problem of the cells, not for a single machine over all rows.
+Each row is predicted by the model of its cell. Objective and gap are sums over the cells: the certificate is for the
+problem of the cells, not for a single machine over all rows.
 """
 
 from dataclasses import replace
@@ -44,9 +44,9 @@ def divide_rows(problems: Subproblems, resolved: Resolved) -> Subproblems:
     if is_given(resolved.kernel_name):
         raise UsageError("cells divides rows by their features, and a precomputed kernel has none")
     started = perf_counter()
-    cells = divide(problems.X, max(1, resolved.rule.rows))
+    cells, members = divide(problems.X, max(1, resolved.rule.rows))
     codes = problems.codes.copy()
-    for cell, rows in enumerate(cells.members(problems.X)):
+    for cell, rows in enumerate(members):
         codes[rows] += cell * problems.K
     pairs = replace(problems, codes=codes, cells=cells, seconds=perf_counter() - started)
     if not len(pairs):
