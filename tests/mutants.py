@@ -67,7 +67,7 @@ GROUPS = {
     ),
     "plan": (
         "experiments/plan.py",
-        "experiments/test_plan.py experiments/test_resume.py cli/test_grid.py",
+        "experiments/test_plan.py experiments/test_selection.py experiments/test_resume.py cli/test_grid.py",
         "",
     ),
     "svmlight": (

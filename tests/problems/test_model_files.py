@@ -113,7 +113,9 @@ def test_the_layout_is_the_one_of_libsvm(tmp_path):
     assert lines[:5] == ["svm_type c_svc", "kernel_type polynomial", "gamma 0.7", "coef0 0", "degree 2"]
     assert lines[5:7] == ["nr_class 2", f"total_sv {model.counts.sum()}"]
     assert lines[7:11] == [f"rho {float(-model.biases[0])!r}", "label 0 1", f"nr_sv {counts}", "SV"]
-    assert all(line.startswith("#fwsvm {") for line in lines[11 + model.counts.sum() :])
+    facts = lines[11 + model.counts.sum() :]
+    assert all(line.startswith("#fwsvm {") for line in facts)
+    assert '"svm_predict": true' in "".join(facts)
 
 
 def test_the_loss_names_the_solver_of_liblinear(tmp_path):
