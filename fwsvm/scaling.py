@@ -81,12 +81,16 @@ def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
     Of wide sparse rows, those that store a value.
     """
     rows, columns = occurring(X)
-    least, most = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
+    least = np.full(rows.shape[1], np.inf)
+    most = np.full(rows.shape[1], -np.inf)
     for some in blocks(rows):
-        low, high = rows[some].min(axis=0), rows[some].max(axis=0)
+        low = rows[some].min(axis=0)
+        high = rows[some].max(axis=0)
         if not isinstance(rows, np.ndarray):
-            low, high = low.toarray().ravel(), high.toarray().ravel()
-        least, most = np.minimum(least, low), np.maximum(most, high)
+            low = low.toarray().ravel()
+            high = high.toarray().ravel()
+        least = np.minimum(least, low)
+        most = np.maximum(most, high)
     return (np.arange(X.shape[1]) if columns is None else columns).astype(np.int64), least, most
 
 
@@ -100,7 +104,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     DataError
         A value or range is too extreme for doubles; or sparse rows do not fit in the memory available with their zeros.
     """
-    (m, n), k = X.shape, len(ranges.features)
+    (m, n) = X.shape
+    k = len(ranges.features)
     scaled: RowMatrix
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(X, np.ndarray):
@@ -125,8 +130,9 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     if not isinstance(scaled, np.ndarray) or (not isinstance(X, np.ndarray) and n > 2 * k):
         scaled = scipy.sparse.csr_array(scaled)
         scaled.eliminate_zeros()
-        places = ranges.features[scaled.indices]
-        return scipy.sparse.csr_array((scaled.data, places, scaled.indptr), shape=X.shape)
+        return scipy.sparse.csr_array(
+            (scaled.data, ranges.features[scaled.indices], scaled.indptr), shape=X.shape
+        )
     if k == n:
         return scaled
     every = np.zeros(X.shape)
@@ -136,7 +142,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
 
 def _mapped(values: NDArray[np.float64], ranges: Ranges, which: Any) -> NDArray[np.float64]:
     """Return values scaled in svm-scale's order, so that no bit differs; ``which`` are their places in the ranges."""
-    low, high = ranges.minimum[which], ranges.maximum[which]
+    low = ranges.minimum[which]
+    high = ranges.maximum[which]
     scaled = np.ascontiguousarray(values - low)
     scaled *= ranges.upper - ranges.lower
     scaled /= high - low
@@ -165,7 +172,8 @@ def outside(scaled: RowMatrix, ranges: Ranges, what: str = "rows") -> tuple[int,
         return 0, ""
     widths, feature, value = farthest
     k = np.searchsorted(ranges.features, feature)
-    low, high = ranges.minimum[k], ranges.maximum[k]
+    low = ranges.minimum[k]
+    high = ranges.maximum[k]
     return rows, (
         f"{rows:,} of {scaled.shape[0]:,} {what} lie far outside the training ranges: feature {feature + 1} is "
         f"{low + (value - ranges.lower) / interval * (high - low):g} in one, and was {low:g} to {high:g} in training: "

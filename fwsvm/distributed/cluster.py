@@ -81,7 +81,8 @@ class Cluster:
     """A connection through which functions are carried out on workers, from any thread."""
 
     def __init__(self, address: str) -> None:
-        self.client, self.code = connect(address), identity()
+        self.client = connect(address)
+        self.code = identity()
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return a future of ``function`` for each item of the first argument, a list.

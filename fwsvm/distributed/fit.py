@@ -49,15 +49,17 @@ def fit(source: ClusterSource, settings: Settings, resolved: Resolved, watch: Wa
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
     enter(Phase.CHECK)
-    codes, classes = source.codes, source.table.classes
+    codes = source.codes
+    classes = source.table.classes
     weights = weights_of_classes(settings.class_weight, codes, classes, np.ones(len(codes)))[codes]
     refuse_penalties(resolved.C, weights)
     problems = Subproblems(source, source, None, codes, classes, weights, "one-vs-one")
     with blas_on(1):
         enter(Phase.TRAIN)
         result = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    support = None if result.support is None else source.which[result.support]
-    return replace(result, chosen=CHOSEN, support=support)
+    return replace(
+        result, chosen=CHOSEN, support=None if result.support is None else source.which[result.support]
+    )
 
 
 def resolve(source: ClusterSource, settings: Settings) -> Resolved:
@@ -80,5 +82,4 @@ def resolve(source: ClusterSource, settings: Settings) -> Resolved:
             f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
             "--gamma"
         )
-    kernel = resolved.kernel._replace(gamma=width.of(source.spread))
-    return replace(resolved, kernel=kernel, width_rule=rule)
+    return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(source.spread)), width_rule=rule)

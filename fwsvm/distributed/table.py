@@ -51,13 +51,16 @@ class RemoteTable:
         self.digests, widths, found, notices = zip(
             *cluster.gather(cluster.each(block.facts, parts)), strict=True
         )
-        self.notices, self.features = tuple(dict.fromkeys(chain(*notices))), max(widths)
+        self.notices = tuple(dict.fromkeys(chain(*notices)))
+        self.features = max(widths)
         self.starts = np.cumsum([0, *map(len, found)])
         if len({some.dtype.kind for some in found}) > 1:  # numbers and text
             found = tuple(np.array([*map(labels.label_text, some.tolist())]) for some in found)
-        every, first = np.concatenate(found), Path(partitions[0].path)
-        name = str(first if first == Path(partitions[-1].path) else first.parent)
-        self.classes = labels.require_two(every, name)
+        every = np.concatenate(found)
+        first = Path(partitions[0].path)
+        self.classes = labels.require_two(
+            every, str(first if first == Path(partitions[-1].path) else first.parent)
+        )
         self.codes = labels.encode(every, self.classes)
         self.blocks = cluster.each(block.checked_rows, parts, partitions, list(self.digests), self.features)
         self.ranges: Ranges | None = None
@@ -67,8 +70,12 @@ class RemoteTable:
 
     def split(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Return the rows of ascending numbers by partition, as their numbers there."""
-        own = np.split(numbers, np.searchsorted(numbers, self.starts[1:-1]))
-        return [some - start for some, start in zip(own, self.starts, strict=False)]
+        return [
+            some - start
+            for some, start in zip(
+                np.split(numbers, np.searchsorted(numbers, self.starts[1:-1])), self.starts, strict=False
+            )
+        ]
 
     def fetch(self, numbers: np.ndarray) -> Rows:
         """Return the rows of ascending numbers."""
@@ -89,7 +96,8 @@ class ClusterSource(RowSource):
     is_far = True
 
     def __init__(self, table: RemoteTable, which: np.ndarray | None = None) -> None:
-        self.table, self.X = table, None
+        self.table = table
+        self.X = None
         self.which = np.arange(len(table.codes)) if which is None else which
         self._kept: tuple[np.ndarray, Rows] | None = None  # rows of the last chunk, ascending
 
@@ -165,7 +173,8 @@ class ClusterSource(RowSource):
     def spread(self) -> float:
         """The mean squared distance of two rows, as `fwsvm.kernels.widths.mean_squared_distance`."""
         m = len(self.which)
-        mean, apart = sum(some.totals for some in self._moments) / m, 0.0
+        mean = sum(some.totals for some in self._moments) / m
+        apart = 0.0
         for some in self._moments:
             apart += some.apart + some.rows * float((some.totals / some.rows - mean).power(2).sum())
         return 2.0 / max(1, m - 1) * apart

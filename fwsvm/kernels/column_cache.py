@@ -93,14 +93,18 @@ def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray,
     with room for nine tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a
     cyclic scan.
     """
-    row_of, used = columns.row_of, int(columns.counts[USED])
-    free, lines = min(len(wanted), len(row_of) - used), np.arange(used, used + len(wanted))
+    row_of = columns.row_of
+    used = int(columns.counts[USED])
+    free = min(len(wanted), len(row_of) - used)
+    lines = np.arange(used, used + len(wanted))
     if missing := len(wanted) - free:
         drawn = columns.random.choice(len(row_of), min(len(row_of), TRIES * missing + 1), replace=False)
         drawn = drawn[(row_of[drawn] != keep) & (drawn < used)]
         victims = drawn[np.argsort(priority[row_of[drawn]] != 0.0, kind="stable")[:missing]]
-        columns.slot_of[row_of[victims]], lines[free:] = -1, victims
-    row_of[lines], columns.slot_of[wanted] = wanted, lines
+        columns.slot_of[row_of[victims]] = -1
+        lines[free:] = victims
+    row_of[lines] = wanted
+    columns.slot_of[wanted] = lines
     columns.counts[:] += len(wanted) * len(columns.slot_of), 1, free
     return lines
 
@@ -110,7 +114,8 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
 
     ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
     """
-    lines, every = _claim_slots(columns, wanted, priority, keep), columns.table
+    lines = _claim_slots(columns, wanted, priority, keep)
+    every = columns.table
     fill(columns.kernel, every, wanted, every, columns.cached, lines, columns.threads)
     columns.cached[lines, wanted] = columns.itself[wanted]
 
@@ -119,7 +124,8 @@ def provide(
     columns: ColumnCache, rows: np.ndarray, announce: Callable[[float], None] = lambda _: None
 ) -> None:
     """Cache the columns of all these rows at the same time; ``announce`` is told what part of them is there."""
-    priority, wanted = np.zeros(len(columns.slot_of)), 0
+    priority = np.zeros(len(columns.slot_of))
+    wanted = 0
     priority[rows] = 1.0
     while len(missing := rows[columns.slot_of[rows] < 0]):
         wanted = wanted or len(missing)

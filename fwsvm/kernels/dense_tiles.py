@@ -51,7 +51,8 @@ def dense_tiles(rows: Rows, own: np.ndarray, first: int = 0, last: int | None = 
     """Return the rows first ... last - 1, by default all, packed in tiles."""
     last = rows.height if last is None else last
     count = -(-(last - first) // HEIGHT) * HEIGHT
-    numbers, padded = np.zeros(count * rows.features, rows.values.dtype), np.zeros(count, rows.values.dtype)
+    numbers = np.zeros(count * rows.features, rows.values.dtype)
+    padded = np.zeros(count, rows.values.dtype)
     padded[: last - first] = own[first:last]
     _pack_rows(rows, first, last, numbers)
     return DenseTiles(numbers, padded, rows.features)
@@ -82,11 +83,15 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
             sums = (zero, zero, zero, zero)
             for _ in range(n):
                 sums = _add_feature(kernel, sums, load_as(zero, tiles.numbers, x), left, z)
-                x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+                x += np.uint64(HEIGHT)
+                z += np.uint64(GROUP)
             own = load_as(zero, tiles.own, tile * HEIGHT + part)
             for k in range(GROUP):
-                to = lines[minimum(c + k, last)] * width + shift + part
-                store(out, to, value(kernel, sums[k], own, zero + own_left[c + k]))
+                store(
+                    out,
+                    lines[minimum(c + k, last)] * width + shift + part,
+                    value(kernel, sums[k], own, zero + own_left[c + k]),
+                )
 
 
 @njit_inlined_step
@@ -104,10 +109,12 @@ def _add_feature(kernel, sums, x, left, z):
 @njit_inner
 def _pack(sources, wanted, left, own_left):
     """Pack rows into the left-hand block, and their own terms; return how many, padded with the last row to fours."""
-    n, count = sources.features, (wanted.size + GROUP - 1) // GROUP * GROUP
+    n = sources.features
+    count = (wanted.size + GROUP - 1) // GROUP * GROUP
     for c in range(count):
         t = wanted[minimum(c, wanted.size - 1)]
-        source, to = t // HEIGHT * n * HEIGHT + t % HEIGHT, c // GROUP * n * GROUP + c % GROUP
+        source = t // HEIGHT * n * HEIGHT + t % HEIGHT
+        to = c // GROUP * n * GROUP + c % GROUP
         for f in range(n):
             left[to + f * GROUP] = sources.numbers[source + f * HEIGHT]
         own_left[c] = sources.own[t]
@@ -121,8 +128,10 @@ def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
     At most 64 rows are wanted, of ``sources``, which are tiles, too.
     """
     m, flat, dtype = out.shape[1], out.reshape(-1), out.dtype
-    left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
-    spare, count = np.empty(MOST * HEIGHT, dtype), _pack(sources, wanted, left, own_left)
+    left = np.empty(MOST * tiles.features, dtype)
+    own_left = np.empty(MOST, dtype)
+    spare = np.empty(MOST * HEIGHT, dtype)
+    count = _pack(sources, wanted, left, own_left)
     for tile in range(first, last):
         column = tile * HEIGHT - start
         full = column + HEIGHT <= m
@@ -141,11 +150,14 @@ def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, sta
     Sums of 64 values are kept in the precision of the rows, sums of these in float64.
     """
     dtype = tiles.own.dtype
-    left, own_left = np.empty(MOST * tiles.features, dtype), np.empty(MOST, dtype)
-    values, totals = np.empty(MOST * HEIGHT, dtype), np.empty(HEIGHT, dtype)
+    left = np.empty(MOST * tiles.features, dtype)
+    own_left = np.empty(MOST, dtype)
+    values = np.empty(MOST * HEIGHT, dtype)
+    totals = np.empty(HEIGHT, dtype)
     zero = zeros(values, HEIGHT, HEIGHT)
     for at in range(0, which.size, MOST):
-        count, part = _pack(sources, which[at : at + MOST], left, own_left), weights[at // MOST]
+        count = _pack(sources, which[at : at + MOST], left, own_left)
+        part = weights[at // MOST]
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
             _meet(kernel, tiles, tile, left, own_left, count, values, _EVERY, HEIGHT, 0)
             row = tile * HEIGHT

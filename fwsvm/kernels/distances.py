@@ -15,7 +15,8 @@ from fwsvm.kernels.kernel import apart, own_terms, pair, value
 from fwsvm.kernels.rows import Rows
 
 #: Errors of a kernel value, which is at most 1, above which differences are taken: of dense rows, and of sparse ones.
-TOLERATED, TOLERATED_SPARSE = 1e-13, 1e-11
+TOLERATED = 1e-13
+TOLERATED_SPARSE = 1e-11
 #: Error of kernel values in single precision above which they are in double precision from the start. Evidence: such
 #: values are no positive definite matrix. 150 rows 3e4 times their spread from the origin: swap-2o, swap, mfw and cvm
 #: went round until a time limit.
@@ -56,8 +57,11 @@ def value_error(kernel: Any, *own: np.ndarray, dtype: type = np.float64) -> floa
 
 def precision(kernel: Any, rows: Rows) -> type:
     """Return float32, or float64 for rows so far from the origin that kernel values in float32 are noise."""
-    error = value_error(kernel, own_terms(kernel, rows), dtype=np.float32)
-    return np.float64 if error > SINGLE_TOLERATED else np.float32
+    return (
+        np.float64
+        if value_error(kernel, own_terms(kernel, rows), dtype=np.float32) > SINGLE_TOLERATED
+        else np.float32
+    )
 
 
 def cancels(error: float, *, dense: bool) -> bool:

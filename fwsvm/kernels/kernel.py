@@ -197,7 +197,8 @@ def _own_terms(kernel, values, starts, own, values_of_own):
         total = 0.0
         for p in range(starts[t], starts[t + 1]):
             total += alone(kernel, values[p])
-        own[t], values_of_own[t] = total, value(kernel, itself(kernel, total), total, total)
+        own[t] = total
+        values_of_own[t] = value(kernel, itself(kernel, total), total, total)
 
 
 def own_terms(kernel: Any, rows: Rows) -> np.ndarray:

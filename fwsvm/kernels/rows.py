@@ -45,7 +45,8 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
         return in_precision(X, dtype)
     if isinstance(X, np.ndarray):  # what is not zero is stored
         table = np.asarray(X, np.float64)
-        mask, starts = table != 0.0, np.zeros(len(table) + 1, np.int64)
+        mask = table != 0.0
+        starts = np.zeros(len(table) + 1, np.int64)
         mask.sum(axis=1).cumsum(out=starts[1:])
         columns = np.broadcast_to(np.arange(table.shape[1], dtype=np.int32), table.shape)[mask]
         return Rows(table[mask].astype(dtype, copy=False), columns, starts, table.shape[1])
@@ -93,8 +94,7 @@ def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:
 
     Tables of scratch as long as the number of features are then no longer than the data.
     """
-    stored = len(one.columns) + len(other.columns)
-    if one.features <= 4 * stored:
+    if one.features <= 4 * (len(one.columns) + len(other.columns)):
         return one, other
     used, numbers = np.unique(np.concatenate([one.columns, other.columns]), return_inverse=True)
     first, second = np.split(numbers.astype(np.int32), [len(one.columns)])

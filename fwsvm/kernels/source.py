@@ -80,9 +80,11 @@ class RowSource:
         Returns float64 of shape (rows, outputs), from kernel values in ``dtype``.
         Of the rows, those of ``which`` and a block are in memory.
         """
-        taken, places = self.X, which
+        taken = self.X
+        places = which
         if not isinstance(taken, Rows):
-            taken, places = self.take(which), np.arange(len(which))
+            taken = self.take(which)
+            places = np.arange(len(which))
         sources = in_precision(taken, dtype)
         found = []
         for some, rows in self.blocks(dtype):
@@ -98,7 +100,8 @@ class RowSource:
         values, largest, features, dense = np.empty(self.shape[0]), 0.0, 0, True
         for some, rows in self.blocks():
             own, values[some] = own_terms_and_values(kernel, rows)
-            largest, features = max(largest, own.max(initial=0.0)), max(features, most_stored(rows))
+            largest = max(largest, own.max(initial=0.0))
+            features = max(features, most_stored(rows))
             dense &= is_dense(rows)
         error = value_error(kernel, np.array([largest]))
         if cancels(error, dense=dense):  # differences are taken, far away in those blocks that ask for them

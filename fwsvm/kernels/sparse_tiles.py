@@ -22,7 +22,8 @@ def _left_block(sources, own_sources, wanted, width):
 
     Line 0 is zero, for features that none of the rows has.
     """
-    own_block, line_of = np.zeros(width, own_sources.dtype), np.zeros(sources.features, np.int32)
+    own_block = np.zeros(width, own_sources.dtype)
+    line_of = np.zeros(sources.features, np.int32)
     used = stored = np.int64(0)
     for t in wanted:
         stored += sources.starts[t + 1] - sources.starts[t]
@@ -70,7 +71,8 @@ def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, sta
 
     At most 64 rows are wanted; ``own_sources`` and ``own`` are the own terms of the two tables.
     """
-    width, tile = WIDE if wanted.size > NARROW else NARROW, np.empty(TILE * WIDE, out.dtype)
+    width = WIDE if wanted.size > NARROW else NARROW
+    tile = np.empty(TILE * WIDE, out.dtype)
     block = _left_block(sources, own_sources, wanted, width)
     for first in range(0, which.size, TILE):
         height = min(TILE, which.size - first)
@@ -88,7 +90,8 @@ def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, fir
     """Add sum_j weights[j // 64, o, j % 64] k(sources[which[j]], row t) to ``out[o, t - start]``, first <= t < last."""
     values = np.empty(WIDE, own.dtype)
     for at in range(0, which.size, WIDE):
-        block, part = _left_block(sources, own_sources, which[at : at + WIDE], WIDE), weights[at // WIDE]
+        block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
+        part = weights[at // WIDE]
         for t in range(first, last):
             _write_row(kernel, zeros(values, WIDE, REGISTERS), block, rows, t, own[t], values, 0)
             for o in range(out.shape[0]):

@@ -74,10 +74,12 @@ def fill(
 
     At most 64 rows are wanted; ``first`` is a multiple of `HEIGHT`.
     """
-    (rows, own, tiles), wanted = targets, wanted.astype(np.int32, copy=False)
+    (rows, own, tiles) = targets
+    wanted = wanted.astype(np.int32, copy=False)
 
     def share(begin: int, end: int) -> None:
-        begin, end = first + begin, first + end
+        begin += first
+        end += first
         if len(tiles.numbers):
             fill_dense(
                 kernel, sources.tiles, wanted, tiles, begin // HEIGHT, -(-end // HEIGHT), out, 0, lines
@@ -104,7 +106,8 @@ def fill_some(
     kernel: Any, rows: Table, wanted: np.ndarray, which: np.ndarray, out: np.ndarray, threads: int
 ) -> None:
     """Write k(row wanted[c], row which[r]) of one table to ``out[c, r]``; at most 64 rows are wanted (int32)."""
-    lines, table = np.arange(len(wanted)), (rows.rows, rows.own)
+    lines = np.arange(len(wanted))
+    table = (rows.rows, rows.own)
 
     def share(first, last):
         fill_sparse(kernel, *table, wanted, *table, which[first:last], out, first, lines)
@@ -117,8 +120,10 @@ def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | N
 
     One half is computed; the diagonal is from float64.
     """
-    (own, itself), m = own_terms_and_values(kernel, rows), rows.height
-    every, out = table(rows, own), np.empty((m, m), own.dtype) if out is None else out
+    (own, itself) = own_terms_and_values(kernel, rows)
+    m = rows.height
+    every = table(rows, own)
+    out = np.empty((m, m), own.dtype) if out is None else out
     for first in range(0, m, MOST):
         after = min(first + MOST, m)
         some = np.arange(first, after)
@@ -186,13 +191,15 @@ def sums_of_tables(
     piece = max(1, PACKED // (HEIGHT * max(1, rows.features) * own.itemsize)) * HEIGHT
     many = dense and not len(tiles.numbers) and outputs >= MANY_OUTPUTS
     piece = min(piece, PRODUCT_ROWS) if many else piece
-    out, which = np.zeros((outputs, last - first)), which.astype(np.int32)
+    out = np.zeros((outputs, last - first))
+    which = which.astype(np.int32)
     padded = np.zeros((-(-len(which) // MOST), MOST, outputs), own.dtype if dense else np.float64)
     padded.reshape(-1, outputs)[: len(which)] = weights
     some = which, np.ascontiguousarray(padded.swapaxes(1, 2))
 
     def add(base: int, begin: int, end: int) -> None:
-        begin, end = base + begin, base + end
+        begin += base
+        end += base
         if not dense:
             add_sparse_sums(kernel, sources.rows, sources.own, *some, rows, own, begin, end, out, first)
         elif len(tiles.numbers):
@@ -226,11 +233,10 @@ def _add_products(
     out: np.ndarray,
 ) -> None:
     """Add sums of kernel values with the rows of some tiles to ``out``, shape (outputs, rows), by matrix products."""
-    count, lines = len(tiles.own) // HEIGHT, np.arange(PRODUCT_SOURCES)
-    values, weights = (
-        np.empty((PRODUCT_SOURCES, out.shape[1]), tiles.own.dtype),
-        weights.astype(tiles.own.dtype),
-    )
+    count = len(tiles.own) // HEIGHT
+    lines = np.arange(PRODUCT_SOURCES)
+    values = np.empty((PRODUCT_SOURCES, out.shape[1]), tiles.own.dtype)
+    weights = weights.astype(tiles.own.dtype)
     for base in range(0, len(which), PRODUCT_SOURCES):
         some = slice(base, min(base + PRODUCT_SOURCES, len(which)))
         for at in range(base, some.stop, MOST):
@@ -245,8 +251,9 @@ def rounding_of_sums(kernel: Any, features: int, error: float) -> float:
     ``error`` is what the distance's rounding may change them by (`fwsvm.kernels.distances.value_error`), as if there
     were few.
     """
-    grown = max(1.0, float(np.sqrt(features / FEW)))
-    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * grown
+    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * max(
+        1.0, float(np.sqrt(features / FEW))
+    )
 
 
 def most_stored(rows: Rows) -> int:

@@ -79,7 +79,8 @@ def _at_least_zero(distance: float) -> float:
 
 def mean_absolute_distance(X: RowMatrix) -> float:
     """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values."""
-    m, columns = X.shape[0], scipy.sparse.csc_array(occurring(X)[0])
+    m = X.shape[0]
+    columns = scipy.sparse.csc_array(occurring(X)[0])
     if m < 2:
         return 0.0
     total = 0.0

@@ -33,8 +33,9 @@ def store_release(typingctx, words, at, value):
     """Set ``words[at]`` with release order: who loads it with acquire order sees all earlier writes of this thread."""
 
     def emit(context, builder, signature, arguments):
-        place = element(context, builder, signature.args[0], *arguments[:2])
-        builder.store_atomic(arguments[2], place, "release", 8)
+        builder.store_atomic(
+            arguments[2], element(context, builder, signature.args[0], *arguments[:2]), "release", 8
+        )
         return context.get_dummy_value()
 
     return types.void(words, types.intp, types.int64), emit
@@ -45,8 +46,13 @@ def compare_exchange(typingctx, words, at, old, new):
     """Compare and swap: set ``words[at]`` to ``new`` if it is ``old``; return whether it was, in one thread alone."""
 
     def emit(context, builder, signature, arguments):
-        place = element(context, builder, signature.args[0], *arguments[:2])
-        found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
+        found = builder.cmpxchg(
+            element(context, builder, signature.args[0], *arguments[:2]),
+            arguments[2],
+            arguments[3],
+            "acq_rel",
+            "acquire",
+        )
         return builder.extract_value(found, 1)
 
     return types.boolean(words, types.intp, types.int64, types.int64), emit
@@ -72,7 +78,8 @@ def prefetch(typingctx, array, at):
     """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
 
     def emit(context, builder, signature, arguments):
-        bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        bytes_ = ir.IntType(8).as_pointer()
+        word = ir.IntType(32)
         place = builder.bitcast(element(context, builder, signature.args[0], *arguments), bytes_)
         _call(builder, "llvm.prefetch.p0", place, word(0), word(3), word(1))  # to read, to keep, data
         return context.get_dummy_value()

@@ -27,7 +27,8 @@ class SimdType(types.Type):  # type: ignore[misc]
     """Numba's type of a vector of float32 or float64 numbers."""
 
     def __init__(self, dtype: types.Float, lanes: int = WIDTH) -> None:
-        self.dtype, self.lanes = dtype, lanes
+        self.dtype = dtype
+        self.lanes = lanes
         super().__init__(name=f"Simd({dtype}, {lanes})")
 
 
@@ -97,8 +98,10 @@ def store(typingctx, array, at, vector):
 @lower_cast(types.Number, SimdType)
 def _copies(context, builder, number, kind: SimdType, value):
     """Return a vector of copies of one number."""
-    vector, place = context.get_value_type(kind), ir.IntType(32)
-    undefined, one = ir.Constant(vector, ir.Undefined), context.cast(builder, value, number, kind.dtype)
+    vector = context.get_value_type(kind)
+    place = ir.IntType(32)
+    undefined = ir.Constant(vector, ir.Undefined)
+    one = context.cast(builder, value, number, kind.dtype)
     first = builder.insert_element(undefined, one, ir.Constant(place, 0))
     every = ir.Constant(ir.VectorType(place, kind.lanes), [0] * kind.lanes)
     return builder.shuffle_vector(first, undefined, every)
@@ -228,7 +231,8 @@ def _choose(comparison: str) -> Callable:
     return emit
 
 
-_larger, _smaller = _choose(">"), _choose("<")
+_larger = _choose(">")
+_smaller = _choose("<")
 
 
 # exp(r) on |r| <= ln(2)/2: Cephes' expf for float32, the Taylor series to rounding level for float64.
@@ -242,9 +246,11 @@ def _exp(builder, a):
     kind = a.type
     if not isinstance(kind, ir.VectorType):
         return _llvm(builder, "exp", a)
-    single = kind.element == ir.FloatType()
-    lowest, terms, (high, low) = (-87.0, _TERMS_32, _LOG2_32) if single else (-708.0, _TERMS_64, _LOG2_64)
-    given, a = a, _larger(builder, a, _constant(kind, lowest))
+    lowest, terms, (high, low) = (
+        (-87.0, _TERMS_32, _LOG2_32) if (kind.element == ir.FloatType()) else (-708.0, _TERMS_64, _LOG2_64)
+    )
+    given = a
+    a = _larger(builder, a, _constant(kind, lowest))
     scaled = builder.fmul(a, _constant(kind, 1.4426950408889634))
     n = _llvm(builder, "floor", builder.fadd(scaled, _constant(kind, 0.5)))
     r = _muladd(builder, n, _constant(kind, -low), _muladd(builder, n, _constant(kind, -high), a))
@@ -290,8 +296,9 @@ def where_positive(typingctx, test, a, b):
     """Return a vector with the lanes of a where test > 0, else of b."""
 
     def emit(context, builder, signature, arguments):
-        zero = _constant(arguments[0].type, 0.0)
-        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
+        return builder.select(
+            builder.fcmp_ordered(">", arguments[0], _constant(arguments[0].type, 0.0)), *arguments[1:]
+        )
 
     return a(test, a, b), emit
 
@@ -302,7 +309,8 @@ def _reduction(choose: Callable):
     @intrinsic
     def among(typingctx, a):
         def emit(context, builder, signature, arguments):
-            (value,), place = arguments, ir.IntType(32)
+            (value,) = arguments
+            place = ir.IntType(32)
             while half := value.type.count // 2:
                 lanes = ir.VectorType(place, half)
                 halves = [ir.Constant(lanes, [*range(k, k + half)]) for k in (0, half)]
@@ -314,7 +322,8 @@ def _reduction(choose: Callable):
     return among
 
 
-reduce_min, reduce_max = _reduction(_smaller), _reduction(_larger)
+reduce_min = _reduction(_smaller)
+reduce_max = _reduction(_larger)
 
 
 @intrinsic
@@ -322,7 +331,8 @@ def store_transposed(typingctx, tile, at, width, out, lines, first, size, start)
     """Write the transpose of eight vectors ``tile[at + k * width:]`` to ``out[lines[first + k] * size + start:]``."""
 
     def emit(context, builder, signature, arguments):
-        kinds, (tile, at, width, out, lines, first, size, start) = signature.args, arguments
+        kinds = signature.args
+        (tile, at, width, out, lines, first, size, start) = arguments
         rows = []
         for _ in range(WIDTH):
             place, align = _address(context, builder, kinds[0], tile, at)

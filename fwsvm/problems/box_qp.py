@@ -83,7 +83,8 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     points["y"] = y[rows_used]
     points["upper"] = penalties[rows_used] if hinge else np.inf
     points["ridge"] = 0.0 if hinge else 0.5 / penalties[rows_used]
-    points["first"], points["end"] = rows.starts[rows_used], rows.starts[rows_used + 1]
+    points["first"] = rows.starts[rows_used]
+    points["end"] = rows.starts[rows_used + 1]
     qp = BoxQP(
         _read_only(rows.values),
         None if rows.columns is None else _read_only(rows.columns.view(np.uint32)),
@@ -254,7 +255,8 @@ def measure(qp, alpha, length, margins):
         g = 1.0 - margins[i] - point.ridge * alpha[i]
         gap += shortfall(point, alpha[i], g)
         violation = projected(point, alpha[i], g)
-        least, most = min(least, violation), max(most, violation)
+        least = min(least, violation)
+        most = max(most, violation)
         off = EPS * length * np.sqrt(point.curvature * max(1.0, (point.end - point.first) / 16.0))
         lack = max(0.0, 1.0 - margins[i] + off)
         slope = lack / point.ridge if point.ridge > 0.0 else point.upper if lack > 0.0 else 0.0
@@ -270,7 +272,8 @@ def measure(qp, alpha, length, margins):
 # w does not. P(theta w) is convex in one number and needs no more than the margins of w; D bounds P from below at
 # every w, so P(theta w) - D(alpha) certifies theta w as P(w) - D does w.
 
-LEAST, MOST = 0.5, 2.0
+LEAST = 0.5
+MOST = 2.0
 HALVINGS, MOST_HALVINGS = 20, 52  # of the interval that holds theta, for a look and for a certificate
 LONGER = 4.0  # by how much, in units of a margin's rounding, w may be longer
 
@@ -288,7 +291,8 @@ def _slope(points, margins, square, theta):
     """Return dP(theta w) / dtheta."""
     slope = theta * square
     for i in range(len(points)):
-        point, lack = points[i], 1.0 - theta * margins[i]
+        point = points[i]
+        lack = 1.0 - theta * margins[i]
         if lack > 0.0:
             slope -= margins[i] * (point.upper if point.ridge == 0.0 else lack / point.ridge)
     return slope
@@ -327,12 +331,13 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
     `shortfall` at theta times its margin: a sum of terms that are not negative, where P(w) - D(alpha) less P(w) -
     P(theta w) may be that of two numbers of 1e20.
     """
-    margins, square = margins_of(qp, w), float(w @ w)
-    found, options = certificate(qp, alpha, w, margins), []
+    margins = margins_of(qp, w)
+    square = float(w @ w)
+    found = certificate(qp, alpha, w, margins)
+    options = []
     best, _ = best_multiple(qp.points, margins, square, 0.0)
     for theta in best, best * (1.0 + LONGER * found.gradient_rounding):
         gap, _, _, rounding, _ = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
         gap += 0.5 * (1.0 - theta) ** 2 * square
-        better = found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)
-        options.append((theta * w, better))
+        options.append((theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)))
     return min(options, key=lambda option: option[1].gap + option[1].rounding)

@@ -47,7 +47,8 @@ def divide(X: RowMatrix, most: int) -> tuple[Cells, list[np.ndarray]]:
     Each is halved where its rows differ most.
     """
     nodes = 2 ** max(0, int(np.ceil(np.log2(X.shape[0] / most)))) - 1
-    tree, groups = Cells(np.zeros((nodes, X.shape[1])), np.full(nodes, NOWHERE)), [np.arange(X.shape[0])]
+    tree = Cells(np.zeros((nodes, X.shape[1])), np.full(nodes, NOWHERE))
+    groups = [np.arange(X.shape[0])]
     for node in range(nodes):
         rows = groups[node]
         if len(rows):
@@ -101,8 +102,14 @@ class CellModel(Model):
         found = np.empty((X.shape[0], biases.shape[1]))
         for cell, rows in enumerate(members):
             mine = slice(end, end := end + counts[cell].sum())
-            vectors, coefficients = union.support[mine], union.coefficients[mine]
-            own = KernelModel(self.classes, union.kernel, vectors, counts[cell], coefficients, biases[cell])
+            own = KernelModel(
+                self.classes,
+                union.kernel,
+                union.support[mine],
+                counts[cell],
+                union.coefficients[mine],
+                biases[cell],
+            )
             found[rows] = own.decision(X[rows], threads)
         return found
 

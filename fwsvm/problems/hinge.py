@@ -87,7 +87,8 @@ def certificate(
         A dual candidate b = u/(lambda m), tried beside w.*alpha clipped to the box; the best feasible
         multiple of either counts.
     """
-    everyone, m = as_rows(X), len(w)
+    everyone = as_rows(X)
+    m = len(w)
     clipped = np.clip(w[rows] * alpha * (lam * m), 0.0, 1.0)
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
     values = weighted_sums(kernel, everyone, rows, sources, everyone, threads)
@@ -102,8 +103,7 @@ def certificate(
     for k, b in ((1, u), (2, clipped)):
         square = float((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
         dual = max(dual, box_dual(float(b.sum()) / m, square, float(b.max(initial=0.0))))
-    rounding = np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0]
-    return primal, dual, float(rounding)
+    return primal, dual, float(np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0])
 
 
 def fixed_sample(m: int) -> np.ndarray:

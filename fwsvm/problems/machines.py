@@ -111,7 +111,8 @@ class KernelModel(Model):
 
     def pair_weights(self) -> np.ndarray:
         """Return each support vector's coefficient in each pair, shape (s, pairs)."""
-        weights, ends = np.zeros((len(self.coefficients), len(self.biases))), np.cumsum(self.counts)
+        weights = np.zeros((len(self.coefficients), len(self.biases)))
+        ends = np.cumsum(self.counts)
         for c, end in enumerate(ends):
             mine = slice(end - self.counts[c], end)
             weights[mine, _pairs_of(c, len(ends))] = self.coefficients[mine]
@@ -128,7 +129,8 @@ class KernelModel(Model):
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes with most votes, of which ties go to the earlier."""
         first, second = np.triu_indices(len(self.classes), 1)
-        vote, wins = np.eye(len(self.classes), dtype=np.float32), (decision > 0).astype(np.float32)
+        vote = np.eye(len(self.classes), dtype=np.float32)
+        wins = (decision > 0).astype(np.float32)
         return (wins @ vote[first] + (1 - wins) @ vote[second]).argmax(axis=1)  # sums of ones are exact
 
 
@@ -172,11 +174,13 @@ def decisions_together(
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
     every = np.unique(np.concatenate(numbers))
-    support, classes = as_rows(trained[every]), np.empty(len(every), int)
+    support = as_rows(trained[every])
+    classes = np.empty(len(every), int)
     coefficients = np.zeros((len(every), count, K - 1))
     for k, (each, mine) in enumerate(zip(machines, numbers, strict=True)):
         places = np.searchsorted(every, mine)
-        coefficients[places, k], classes[places] = each.coefficients, np.repeat(np.arange(K), each.counts)
+        coefficients[places, k] = each.coefficients
+        classes[places] = np.repeat(np.arange(K), each.counts)
     everyone = np.arange(len(every))
     groups = [everyone] if K == 2 else [np.flatnonzero(classes == c) for c in range(K)]
     found = np.repeat(np.stack([each.biases for each in machines], axis=1)[:, :, None], X.shape[0], axis=2)
@@ -276,7 +280,8 @@ def prepared(machine: Model, X: RowMatrix) -> Prepared:
     if takes_kernel_values(machine):  # LIBSVM's models do not say how many rows trained them
         precomputed.refuse_other_rows(X, training_rows=machine.features - 1 if machine.facts else None)
         return Prepared(X, 0)
-    (rows, ignored), ranges = fitted(X, machine.features), machine.ranges
+    (rows, ignored) = fitted(X, machine.features)
+    ranges = machine.ranges
     if ranges is None or not rows.shape[0]:
         return Prepared(rows, ignored)
     scaled = scaling.apply(rows, ranges)

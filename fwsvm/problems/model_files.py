@@ -101,7 +101,8 @@ def _libsvm_kernel(kernel: Any) -> Any:
 def _kernel_lines(model: KernelModel, svm_type: str = SVM_TYPES[0]) -> Iterator[str]:
     """Yield the lines of a kernel model; our bias is LIBSVM's -rho."""
     kernel = _libsvm_kernel(model.kernel)
-    family, codes = family_of(kernel), label_codes(model.classes)
+    family = family_of(kernel)
+    codes = label_codes(model.classes)
     header: dict[str, list[Any]] = {"svm_type": [svm_type], "kernel_type": [family.libsvm or family.name]}
     header |= {name: [getattr(kernel, name)] for name in family.parameters if name in SHARED}
     header |= {
@@ -124,7 +125,8 @@ def _kernel_lines(model: KernelModel, svm_type: str = SVM_TYPES[0]) -> Iterator[
 
 def _linear_lines(model: LinearModel) -> Iterator[str]:
     """Yield the lines of a linear model; the fact ``loss`` names the solver, which prediction does not use."""
-    codes, constant = label_codes(model.classes), model.bias_feature
+    codes = label_codes(model.classes)
+    constant = model.bias_feature
     solver = SOLVERS.get(model.facts.get("loss", ""), SOLVERS["hinge"])
     yield _line("solver_type", solver) + _line("nr_class", len(codes)) + _line("label", *codes)
     yield _line("nr_feature", model.features) + _line("bias", constant or -1) + _line("w")
@@ -221,8 +223,10 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
     if (svm_type := header["svm_type"][0]) not in (*SVM_TYPES, CELLS):
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
     K = len(header["label"])
-    width, pairs = K - 1, K * (K - 1) // 2
-    counts, biases = np.array(header["nr_sv"], np.int64), -np.array(header["rho"], float)
+    width = K - 1
+    pairs = K * (K - 1) // 2
+    counts = np.array(header["nr_sv"], np.int64)
+    biases = -np.array(header["rho"], float)
     count = len(counts) // K if svm_type == CELLS else 1
     if (len(counts), len(biases)) != (count * K, count * pairs):
         raise ValueError(f"{K} labels need {K} values of nr_sv and {pairs} of rho")
@@ -234,8 +238,10 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
         values.extend(map(float, words[width + 1 :: 2]))
         ends.append(len(indices))
     coefficients = np.array(numbers).reshape(counts.sum(), width)
-    facts, columns = _facts(lines), np.array(indices)
-    kernel, known = _kernel(header, facts), _known(facts, header)
+    facts = _facts(lines)
+    columns = np.array(indices)
+    kernel = _kernel(header, facts)
+    known = _known(facts, header)
     last = np.array(values)  # a support vector of a precomputed kernel is 0:i, the number of a row
     if not isinstance(kernel, Precomputed):
         if known["zero_based"] is None and (columns == 0).any():  # all indices count alike
@@ -260,17 +266,20 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
     )
     if svm_type != CELLS:
         return union
-    cells = Cells(*(np.array(facts["cells"][name]) for name in Cells._fields))
-    return CellModel(cells=cells, union=union, **known)
+    return CellModel(
+        cells=Cells(*(np.array(facts["cells"][name]) for name in Cells._fields)), union=union, **known
+    )
 
 
 def _kernel(header: dict[str, list[str]], facts: dict[str, Any]) -> Any:
     """Return the kernel of the facts, else the one that LIBSVM calls so, with the parameters of the header."""
-    kernel_type, named = header["kernel_type"][0], {family.libsvm: family for family in KERNELS.values()}
+    kernel_type = header["kernel_type"][0]
+    named = {family.libsvm: family for family in KERNELS.values()}
     family = KERNELS.get(facts.get("kernel", ""), named.get(kernel_type))
     if family is None:
         raise ValueError(f"kernel_type is {shown(kernel_type)}, a kernel that fwsvm does not have")
-    kinds, given = types_of(family.make), family.own_values(facts.get("kernel_parameters", {}))
+    kinds = types_of(family.make)
+    given = family.own_values(facts.get("kernel_parameters", {}))
     for parameter in family.parameters:
         if parameter in SHARED:
             given[parameter] = (int if kinds[parameter] is int else float)(header[parameter][0])
@@ -281,7 +290,8 @@ def _linear_model(header: dict[str, list[str]], lines: Iterator[str]) -> LinearM
     if "SVR" in (solver := header["solver_type"][0]) or solver == "ONECLASS_SVM":
         raise ValueError(f"solver_type is {shown(solver)}, not a classifier that fwsvm can predict with")
     K, features, constant = len(header["label"]), int(header["nr_feature"][0]), float(header["bias"][0])
-    outputs, count = K if K > 2 or solver == CRAMMER_SINGER else 1, features + (constant >= 0)
+    outputs = K if K > 2 or solver == CRAMMER_SINGER else 1
+    count = features + (constant >= 0)
     weights = np.loadtxt(islice(lines, count), ndmin=2).reshape(count, outputs)
     if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
         weights = (weights[:, :1] - weights[:, 1:]) / 2.0

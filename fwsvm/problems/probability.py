@@ -25,7 +25,8 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     from scipy.optimize import minimize  # late: it takes as long to import as numba
     from scipy.special import expit
 
-    P, N = float(positive.sum()), float((~positive).sum())
+    P = float(positive.sum())
+    N = float((~positive).sum())
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
     scale = float(np.abs(decision).max()) or 1.0
     design = np.column_stack([decision / scale, np.ones_like(decision)])
@@ -41,8 +42,14 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
         p = expit(-design @ at)
         return (p * (1.0 - p) * design.T) @ design
 
-    start = [0.0, np.log((N + 1.0) / (P + 1.0))]
-    A, B = minimize(cross_entropy, start, method="trust-exact", jac=slope, hess=curvature, tol=1e-8).x
+    A, B = minimize(
+        cross_entropy,
+        [0.0, np.log((N + 1.0) / (P + 1.0))],
+        method="trust-exact",
+        jac=slope,
+        hess=curvature,
+        tol=1e-8,
+    ).x
     return float(A) / scale, float(B)
 
 
@@ -72,13 +79,16 @@ def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:
     """Return probabilities (t, K) that minimise sum_i sum_j (r_ji p_i - r_ij p_j)^2, by LIBSVM's iteration."""
     t = len(pairs)
     r = np.zeros((t, K, K))
-    (first, second), every = np.triu_indices(K, 1), np.arange(K)
-    r[:, first, second], r[:, second, first] = pairs, 1.0 - pairs
+    (first, second) = np.triu_indices(K, 1)
+    every = np.arange(K)
+    r[:, first, second] = pairs
+    r[:, second, first] = 1.0 - pairs
     Q = -r * r.swapaxes(1, 2)
     Q[:, every, every] = np.sum(r**2, axis=1)
     p = np.full((t, K), 1.0 / K)
     for _ in range(max(100, K)):
-        q, Qp = p.copy(), np.einsum("tij,tj->ti", Q, p)
+        q = p.copy()
+        Qp = np.einsum("tij,tj->ti", Q, p)
         pQp = np.sum(p * Qp, axis=1)
         moves = np.max(np.abs(Qp - pQp[:, None]), axis=1) >= 0.005 / K
         if not moves.any():

@@ -66,7 +66,8 @@ def add_lines(cached, lines, weights, out, first, last):
         for t in range(first, last):
             out[t] = out[t] + w0 * k0[t] + w1 * k1[t] + w2 * k2[t] + w3 * k3[t]
     for c in range(fours, lines.size):
-        k, weight = cached[lines[c]], weights[c]
+        k = cached[lines[c]]
+        weight = weights[c]
         for t in range(first, last):
             out[t] += weight * k[t]
 
@@ -91,12 +92,15 @@ def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
     off = value_rounding * np.sqrt(squares)
     least, lowest, losses = np.inf, np.inf, 0.0
     for t in range(q.size):
-        least, lowest = minimum(least, q[t]), minimum(lowest, q[t] - off * np.sqrt(diagonal[t]))
+        least = minimum(least, q[t])
+        lowest = minimum(lowest, q[t] - off * np.sqrt(diagonal[t]))
         slack = maximum(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
         losses += slack * slack / ridge[t]
     found[0], found[1], found[4] = R, 2.0 * (R - least), 2.0 * (least - lowest + off * np.sqrt(squares))
     if R > 0.0:
-        found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
+        found[2] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0
+        found[3] = 1.0 / (2.0 * R)
     else:
-        found[2], found[3] = np.inf, 0.0
+        found[2] = np.inf
+        found[3] = 0.0
     return R

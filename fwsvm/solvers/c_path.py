@@ -80,25 +80,35 @@ class CPath:
     @blas_on(1)
     def train(self, number: int, watch: Watch | None = None) -> Run:
         """Train for the penalty of that number, the next one; see `fit` for what is raised."""
-        problems, resolved = self.problems, self.resolved[number]
+        problems = self.problems
+        resolved = self.resolved[number]
         refuse_penalties(resolved.C, self.rows.weights)
         if self.together is None:
-            self.together, at_once = [], resolved.family.solve_at_once
+            self.together = []
+            at_once = resolved.family.solve_at_once
             found: list[Solved] = at_once(problems, self.resolved, watch) if at_once else []
             if found and found[0].interrupted:
                 raise KeyboardInterrupt
             self.together = found
-        begun = self.together[number] if self.together else Solved()
         # a limit of iterations is for a run with all it takes to be certified
         deferred = replace(resolved, deferred=not resolved.max_iterations)
         # the run may overwrite what it starts from, so no other one starts there
-        starts, self.warm_starts = self.warm_starts, {}
+        starts = self.warm_starts
+        self.warm_starts = {}
         try:
-            solved = solve_all(problems, deferred, watch, starts, self.columns, begun)
+            solved = solve_all(
+                problems,
+                deferred,
+                watch,
+                starts,
+                self.columns,
+                self.together[number] if self.together else Solved(),
+            )
         except BaseException:
             self.columns.clear()  # values may have been claimed and not filled
             raise
-        X, parts = problems.X, solved.parts
+        X = problems.X
+        parts = solved.parts
         cut = (
             subproblems_of(parts) < len(problems)
             or solved.interrupted
@@ -121,10 +131,9 @@ class CPath:
     @blas_on(1)
     def certify(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run, in order, after its certificate was computed."""
-        refuted = self._compute_certificates(runs)
         found = [
             result_of(self.problems, run.resolved, self._go_on(run, starts) if starts else run.solved)
-            for run, starts in zip(runs, refuted, strict=True)
+            for run, starts in zip(runs, self._compute_certificates(runs), strict=True)
         ]
         return [replace(each, support=self.rows.numbers(each.support)) for each in found]
 
@@ -153,7 +162,8 @@ class CPath:
             ends = candidates[0].resolved.family.certify(candidates, exact=True)
             each = (perf_counter() - begun) / len(deferred)
             for (_, part, warm_start, starts), end in zip(deferred, ends, strict=True):
-                part.end, part.check_seconds = end, part.check_seconds + each
+                part.end = end
+                part.check_seconds += each
                 if not end.outcome.within and warm_start is not None:
                     starts[number] = warm_start
         return refuted
@@ -163,8 +173,13 @@ class CPath:
         for part in run.solved.parts:
             if part.numbers[0] in starts:
                 part.status = Status.TIME_LIMIT
-        refuted = replace(run.solved, warm_starts=starts)
-        solved = solve_all(self.problems, run.resolved, run.watch, columns=self.columns, begun=refuted)
+        solved = solve_all(
+            self.problems,
+            run.resolved,
+            run.watch,
+            columns=self.columns,
+            begun=replace(run.solved, warm_starts=starts),
+        )
         if solved.interrupted:
             raise KeyboardInterrupt
         return solved
@@ -184,7 +199,8 @@ def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator
         models: list[Any] = [result.model for result in some]
         numbers: list[Any] = [result.support for result in some]
         if len(some) > 1 and trained is not None and isinstance(models[0], KernelModel):
-            dtype = precision(models[0].kernel, as_rows(X))
-            yield from decisions_together(models, numbers, trained, X, threads, dtype)
+            yield from decisions_together(
+                models, numbers, trained, X, threads, precision(models[0].kernel, as_rows(X))
+            )
         else:
             yield from (result.model.decision(X, threads) for result in some)

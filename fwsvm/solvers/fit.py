@@ -29,7 +29,8 @@ from fwsvm.solvers.tuning import MOST_FIRST_ROWS
 
 ClassWeight: TypeAlias = str | Mapping[str, float] | None
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
-SMALLEST_PENALTY, LARGEST_PENALTY = 1e-12, 1e12
+SMALLEST_PENALTY = 1e-12
+LARGEST_PENALTY = 1e12
 LARGEST_VALUE = float(np.finfo(np.float32).max) / 4.0  # of a kernel: sums of four own terms are finite, too
 SMALLEST_SQUARE = 1e-30  # the largest of the rows' own terms
 SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
@@ -160,14 +161,15 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
 
     What does not fit in memory or in the range of numbers is refused.
     """
-    X, family = rows.X, resolved.family
+    X = rows.X
+    family = resolved.family
     refuse_penalties(resolved.C, rows.weights)
     solvers_rows, columns = occurring(X)
     if precomputed.is_given(resolved.kernel_name):
         enter(Phase.CHECK)
-        ridge = resolved.C * rows.weights if family.ridge else None
-        X, solvers_rows, kernel = precomputed.given_by(X, ridge)
-        resolved, columns = replace(resolved, kernel=kernel), None
+        X, solvers_rows, kernel = precomputed.given_by(X, resolved.C * rows.weights if family.ridge else None)
+        resolved = replace(resolved, kernel=kernel)
+        columns = None
     problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, rows.weights, family.multiclass)
     _refuse_lack_of_memory(problems, resolved)
     if family.divide:
@@ -182,7 +184,8 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
 
 def refuse_penalties(C: float, weights: np.ndarray) -> None:
     """Refuse penalties C_i, the penalty times the row's weight, (m,), outside what double precision is good for."""
-    least, most = C * float(weights.min()), C * float(weights.max())
+    least = C * float(weights.min())
+    most = C * float(weights.max())
     if not SMALLEST_PENALTY <= least <= most <= LARGEST_PENALTY:
         raise UsageError(
             f"C times the weights of rows goes from {least:.3g} to {most:.3g}, beyond {SMALLEST_PENALTY:g} to "
@@ -235,7 +238,8 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
 
     All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z): values of rows with themselves are largest.
     """
-    widest, stored = 0.0, 0
+    widest = 0.0
+    stored = 0
     for some, rows in row_source(X).blocks():
         with np.errstate(over="ignore", invalid="ignore"):
             own, values = map(np.abs, own_terms_and_values(kernel, rows))
@@ -245,11 +249,13 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
             what = f"the {kernel_name} kernel's value {values[row]:.3g} with itself"
             remedy = f"{SCALE}, or take a smaller degree, gamma or coef0"
             if own[row] > LARGEST_VALUE:
-                what, remedy = f"the squared norm {own[row]:.3g}", SCALE
+                what = f"the squared norm {own[row]:.3g}"
+                remedy = SCALE
             raise RangeError(
                 f"row {some.start + row + 1} has {what}, and single precision ends at {4 * LARGEST_VALUE:.2g}; {remedy}"
             )
-        widest, stored = max(widest, own.max(initial=0.0)), stored + len(rows.values)
+        widest = max(widest, own.max(initial=0.0))
+        stored += len(rows.values)
     if stored and widest < SMALLEST_SQUARE:
         raise UsageError(
             f"all rows are zero, or too close to it for kernel values in single precision; {SCALE}"
@@ -263,7 +269,8 @@ def _refuse_lack_of_memory(problems: Subproblems, resolved: Resolved) -> None:
     stored = X.size if isinstance(X, np.ndarray) else X.nnz
     if family.multiclass == "one-vs-rest":
         copied = stored if isinstance(X, np.ndarray) and not mapped else 0
-        each, kept = LINEAR_ROW * m + LINEAR_NUMBER * copied, 8 * (features + 5 * n) * count
+        each = LINEAR_ROW * m + LINEAR_NUMBER * copied
+        kept = 8 * (features + 5 * n) * count
         remedy = (
             "take fewer rows (fwsvm subset), number the features without gaps, for each has a weight, or use a kernel "
             'method, such as swap-2o with kernel="linear"'

@@ -75,7 +75,8 @@ class Clock:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Count the time of the block."""
-        started, before = time.perf_counter(), compile_seconds()
+        started = time.perf_counter()
+        before = compile_seconds()
         try:
             yield
         finally:
@@ -148,7 +149,8 @@ def solve(
     """
     with clock.running():
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
-    limit, most = resolved.time_limit or math.inf, resolved.max_iterations or math.inf
+    limit = resolved.time_limit or math.inf
+    most = resolved.max_iterations or math.inf
     trace: list[TracePoint] = []
     steps, next_point, looked, check = 1, 1 if traced else math.inf, 0.0, Clock()
     status: Status | None = None
@@ -231,8 +233,9 @@ def _certified(candidate: Candidate, status: Status) -> tuple[Iterate | Certifie
         return replace(at, warm_start=WarmStart(at.warm_start.weights)), status
     enter(Phase.CHECK)
     try:
-        exact = resolved.final_gap and status is not Status.INTERRUPTED
-        (found,) = resolved.family.certify([candidate], exact=exact)
+        (found,) = resolved.family.certify(
+            [candidate], exact=resolved.final_gap and status is not Status.INTERRUPTED
+        )
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         (found,) = resolved.family.certify([candidate], exact=False)
@@ -251,7 +254,8 @@ def reporter(
 
     It raises KeyboardInterrupt once ``halt`` is set.
     """
-    last, wait = time.perf_counter(), WATCH_EVERY
+    last = time.perf_counter()
+    wait = WATCH_EVERY
 
     def report(solver: Solver) -> None:
         nonlocal last, wait
@@ -259,7 +263,8 @@ def reporter(
             raise KeyboardInterrupt
         if tell is None or (begun := time.perf_counter()) - last < wait:
             return
-        at, last = solver.iterate(), time.perf_counter()
+        at = solver.iterate()
+        last = time.perf_counter()
         wait = max(
             WATCH_EVERY, LOOKS_SHARE * (last - begun)
         )  # of millions of rows a look takes as long as a sweep

@@ -53,8 +53,7 @@ class SimplexProtocol:
     @property
     def label(self) -> str:
         """The name, with those of its settings that a user changed."""
-        known = PROTOCOLS[self.name]
-        return labelled(self.name, asdict(self), asdict(known))
+        return labelled(self.name, asdict(self), asdict(PROTOCOLS[self.name]))
 
 
 PROTOCOLS = {

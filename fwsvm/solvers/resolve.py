@@ -99,7 +99,8 @@ def resolve(settings: Settings, X: Any) -> Resolved:
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     _check_values(settings)
-    search, (stop, tolerance) = search_of(settings), stop_of(settings)
+    search = search_of(settings)
+    (stop, tolerance) = stop_of(settings)
     check(f"search of {chosen.name}", search, family.searches or SEARCHES)
     check(f"stop of {chosen.name}", stop, chosen.stops)
     kernel_name, kernel, width_rule = _kernel(settings, chosen, family, X)
@@ -144,7 +145,8 @@ def check(what: str, value: Any, allowed: Any) -> None:
             raise SettingError(not_one_of(what, allowed, value))
         return
     kind: Any = Real
-    least, most = math.ulp(0.0) if allowed == POSITIVE else -LARGEST_NUMBER, LARGEST_NUMBER
+    least = math.ulp(0.0) if allowed == POSITIVE else -LARGEST_NUMBER
+    most = LARGEST_NUMBER
     if isinstance(allowed, range):
         kind, least, most = Integral, allowed.start, allowed.stop - 1
         allowed = f"a whole number of {least} to {most:,}"
@@ -154,7 +156,8 @@ def check(what: str, value: Any, allowed: Any) -> None:
 
 def stop_of(settings: Settings) -> tuple[str, float]:
     """Return the stopping rule and the tolerance, those asked for or the defaults."""
-    stops, published = method(settings.method).stops, protocol_of(settings).published
+    stops = method(settings.method).stops
+    published = protocol_of(settings).published
     stop = settings.stop or ("meb" if published and "meb" in stops else stops[0])
     return stop, settings.tolerance or (PAPER_TOLERANCE if published and stop == "meb" else DEFAULT_TOLERANCE)
 
@@ -214,7 +217,8 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     name = settings.kernel or family.default_kernel
-    kernel, known = f"the {name} kernel", kernel_family(name)
+    kernel = f"the {name} kernel"
+    known = kernel_family(name)
     can_sample = "sampled" in family.searches
     samples = can_sample and search_of(settings) == "sampled"
     unsampled = "" if samples else "full search" if can_sample else chosen.name

@@ -100,7 +100,8 @@ class Result:
 
     def __repr__(self) -> str:
         """Return five lines: the run, how it ended, its certificate, what it took, and the model."""
-        kind, settings = type(self.model).__name__, self.settings
+        kind = type(self.model).__name__
+        settings = self.settings
         chosen = f" ({self.chosen})" if self.chosen else ""
         return (
             f"Result of {settings.get('method')}{chosen}, {settings.get('kernel')} kernel, C = {settings.get('C'):g}\n"
@@ -113,8 +114,10 @@ class Result:
 
 def result_of(problems: Subproblems, resolved: Resolved, solved: Solved) -> Result:
     """Return the result of solved subproblems: one model, one certificate."""
-    parts, lacking = solved.parts, ""
-    total, reached = certify.summed([part.certified.outcome for part in parts]), subproblems_of(parts)
+    parts = solved.parts
+    lacking = ""
+    total = certify.summed([part.certified.outcome for part in parts])
+    reached = subproblems_of(parts)
     ended = [certify.status_of(part.status, part.certified.outcome) for part in parts]
     if unreached := len(problems) - reached:
         # the sum of some gaps bounds nothing
@@ -130,7 +133,8 @@ def result_of(problems: Subproblems, resolved: Resolved, solved: Solved) -> Resu
         model, support = _kernel_model(problems, resolved, solved)
         support_vectors = len(support)
     else:
-        model, support = _linear_model(problems, resolved, solved), None
+        model = _linear_model(problems, resolved, solved)
+        support = None
         support_vectors = sum(part.support_vectors for part in parts)
     counters = Counters(*map(sum, zip(*(part.counters for part in parts), strict=True)))
     requests = counters.column_requests
@@ -167,15 +171,19 @@ def _kernel_model(
     A pair that was not solved decides for the class of more rows. Returns also the numbers of the support vectors,
     class by class in each cell, and ascending in each class.
     """
-    codes, K = problems.codes, len(problems.labels)
-    rows_of, every = problems.counts.reshape(-1, K), np.arange(K)
+    codes = problems.codes
+    K = len(problems.labels)
+    rows_of = problems.counts.reshape(-1, K)
+    every = np.arange(K)
     by_classes = np.sign(rows_of[:, :, None] - rows_of[:, None]).astype(np.float64)
-    biases, places = by_classes.reshape(-1), problems.classes[:, 0] * K + problems.classes[:, 1] % K
+    biases = by_classes.reshape(-1)
+    places = problems.classes[:, 0] * K + problems.classes[:, 1] % K
     coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), biases[places])
     for part in solved.parts:
         machine = part.certified.machine
         if isinstance(machine, Expansion):  # else one of those that were solved together
-            weights, rows = np.zeros(len(part.rows)), part.rows
+            weights = np.zeros(len(part.rows))
+            rows = part.rows
             weights[machine.rows] = machine.coefficients
             ((first, second),) = problems.classes[part.numbers] % K
             coefficients[rows, np.where(codes[rows] % K == first, second - 1, first)] = weights
@@ -186,10 +194,16 @@ def _kernel_model(
     # a model does not keep the values of a precomputed kernel
     family = kernel_family(resolved.kernel_name)
     kernel = family.checked() if family.given else resolved.kernel
-    vectors, labels = problems.X[support].astype(np.float64, copy=False), problems.labels
-    counts = np.bincount(codes[support], minlength=problems.K)
-    pairs = by_classes[:, np.less.outer(every, every)]
-    model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs.ravel())
+    vectors = problems.X[support].astype(np.float64, copy=False)
+    labels = problems.labels
+    model = KernelModel(
+        labels,
+        kernel,
+        vectors,
+        np.bincount(codes[support], minlength=problems.K),
+        coefficients[support],
+        by_classes[:, np.less.outer(every, every)].ravel(),
+    )
     return model if problems.cells is None else CellModel(labels, problems.cells, model), support
 
 
@@ -200,13 +214,20 @@ def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> 
     for part in solved.parts:
         machine = part.certified.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[part.numbers, places], weights[part.numbers, -1] = machine.weights, machine.bias
+        weights[part.numbers, places] = machine.weights
+        weights[part.numbers, -1] = machine.bias
     rule, K, occupied = resolved.rule, problems.K, problems.occupied
     constant = rule.bias
     if len(occupied) < K:  # what is 1 below the mean of the others is never the largest
-        own, constant = np.vstack([weights, -weights]) if len(occupied) == 2 else weights, rule.bias or 1.0
+        own = np.vstack([weights, -weights]) if len(occupied) == 2 else weights
+        constant = rule.bias or 1.0
         weights = np.tile(own.mean(axis=0), (K, 1))
         weights[:, -1] -= 1.0 / constant
         weights[occupied] = own
-    hyperplanes = weights[:, :-1].copy(), weights[:, -1].copy()
-    return LinearModel(problems.labels, *hyperplanes, constant, facts={"loss": rule.loss.value})
+    return LinearModel(
+        problems.labels,
+        weights[:, :-1].copy(),
+        weights[:, -1].copy(),
+        constant,
+        facts={"loss": rule.loss.value},
+    )

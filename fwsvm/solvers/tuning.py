@@ -89,7 +89,8 @@ INNER_STEPS = 8
 SAFE_SHARE = 0.8
 #: Growth of samples at most and at least, in rows. Evidence: none; a forecast over a larger jump is less exact, and a
 #: smaller one gains nothing.
-LARGEST_JUMP, SMALLEST_JUMP = 4.0, 1.15
+LARGEST_JUMP = 4.0
+SMALLEST_JUMP = 1.15
 
 # ---------------------------------------------------------------- Newton's method
 

@@ -54,8 +54,9 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
 
     X, codes, weights, classes = checked.X, checked.codes, checked.weights, checked.labels
     m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
-    sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
-    starts = dict[int, WarmStart]()
+    sizes = [max(len(classes), min(m, resolved.rule.first))]
+    seconds: list[float] = []
+    starts: dict[int, WarmStart] = {}
     auto = with_method(resolved, "auto")
     auto = replace(auto, method=replace(auto.method, name="nested"))
     found, spent, compiled, why = None, 0.0, 0.0, ""
@@ -66,52 +67,54 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         one = replace(auto, C=C, lambda_=1.0 / (C * len(rows)), time_limit=limit - spent)
         started = perf_counter()
         try:
-            some = X[rows] if len(rows) < m else X
-            sample = checked._replace(X=some, codes=codes[rows], weights=weights[rows])
+            sample = checked._replace(
+                X=X[rows] if len(rows) < m else X, codes=codes[rows], weights=weights[rows]
+            )
             problems, one = prepare(sample, one)
             solved = solve_all(problems, one, watch, starts)
             result = result_of(problems, one, solved)
         except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
             if found is None:
                 raise
-            status = Status.INTERRUPTED
-            if not isinstance(error, KeyboardInterrupt):
-                status, why = Status.TIME_LIMIT, f"A larger sample was refused: {error}"
+            is_refused = not isinstance(error, KeyboardInterrupt)
+            status = Status.TIME_LIMIT if is_refused else Status.INTERRUPTED
+            why = f"A larger sample was refused: {error}" if is_refused else ""
             break
         seconds.append(perf_counter() - started - result.compile_seconds)
-        spent, compiled, status = spent + seconds[-1], compiled + result.compile_seconds, result.status
+        spent += seconds[-1]
+        compiled += result.compile_seconds
+        status = result.status
         is_cut = status in {Status.TIME_LIMIT, Status.INTERRUPTED}
         if found is None or not is_cut:
             found = result, len(rows)
         if len(rows) == m or is_cut:
             break
-        sizes.append(next_size(sizes, seconds, m, limit - spent))
-        if sizes[-1] == 0:
+        size = next_size(sizes, seconds, m, limit - spent)
+        if size == 0:
             status = Status.TIME_LIMIT
             break
-        starts, size = {}, sizes[-1]
+        sizes.append(size)
+        starts = {}
         # to begin on all rows takes their columns, of a support that grows with the sample
         if len(classes) == 2 and fits(result.support_vectors * size // len(rows), size, auto):
             machine: Any = solved.parts[0].certified.machine
             ended = np.zeros(m)
             ended[rows[machine.rows]] = np.abs(machine.coefficients)
-            ended = ended[np.sort(order[:size])]
-            starts = {0: WarmStart(ended / ended.sum())}
+            starts = {0: WarmStart(ended[np.sort(order[:size])] / ended.sum())}
     result, size = found
     result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
     if size == m:
         return result
-    said = (
-        f"{status.sentence if status is Status.INTERRUPTED else ''} The model was trained on a random sample of "
-        f"{size:,} of the {m:,} rows; objective and {'certificate' if result.certified else 'gap'} are of the sample's "
-        f"problem. {why}"
-    )
     return replace(
         result,
         status=status,
         sample=SampleFacts(size, m),
         support=None,
-        message=said.strip(),
+        message=(
+            f"{status.sentence if status is Status.INTERRUPTED else ''} The model was trained on a random sample of "
+            f"{size:,} of the {m:,} rows; objective and {'certificate' if result.certified else 'gap'} are of the "
+            f"sample's problem. {why}"
+        ).strip(),
         chosen=f"{result.chosen}, sample of {size:,} rows",
     )
 
@@ -121,7 +124,8 @@ def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
 
     ``codes`` (m,) are the class numbers; the result is a permutation of 0 ... m - 1.
     """
-    drawn, place = np.random.default_rng(seed).permutation(len(codes)), np.empty(len(codes))
+    drawn = np.random.default_rng(seed).permutation(len(codes))
+    place = np.empty(len(codes))
     for k in range(int(codes.max()) + 1):
         mine = drawn[codes[drawn] == k]
         place[mine] = (np.arange(len(mine)) + 0.5) / max(1, len(mine))
@@ -140,7 +144,8 @@ def next_size(sizes: list[int], seconds: list[float], m: int, left: float) -> in
     m : int, rows there are
     left : float, seconds that are left
     """
-    at, power = sizes[-1], 2.0
+    at = sizes[-1]
+    power = 2.0
     if len(seconds) > 1:
         grown = np.log(max(seconds[-1], 1e-9) / max(seconds[-2], 1e-9)) / np.log(sizes[-1] / sizes[-2])
         power = min(max(float(grown), 1.0), MOST_POWER)

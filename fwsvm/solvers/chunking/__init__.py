@@ -125,7 +125,8 @@ class ChunkRun:
         self.source, self.m, self.y = self.all_rows.source, len(problem.y), problem.y
         self.before = Counters()
         self.inner: Any = None
-        self.lowest, self.below = np.inf, 0.0
+        self.lowest = np.inf
+        self.below = 0.0
         self.alpha = np.zeros(self.m)
         if warm_start is None:
             share = min(FIRST_CHUNK, MOST_FIRST_ROWS / self.m)
@@ -152,8 +153,9 @@ class ChunkRun:
             self.source.take(chunk), self.y[chunk], self.problem.penalties[chunk], self.problem.stream
         )
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
-        columns = self.columns if self._is_whole else None
-        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        self.inner = settings.family.start(
+            problem, settings.rule, settings, warm_start, self.columns if self._is_whole else None
+        )
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
@@ -165,15 +167,18 @@ class ChunkRun:
 
     def _look(self, dtype: type) -> tuple[np.ndarray, Outcome]:
         """Return q (m,), from scratch where the inner run does not hold it, and what alpha is worth by it."""
-        q, rows = np.empty(self.m), np.arange(self.m)
+        q = np.empty(self.m)
+        rows = np.arange(self.m)
         start = self.inner and self.inner.iterate().warm_start
         if isinstance(start, SimplexStart):
-            q[self.chunk], rows = start.gradient, np.delete(rows, self.chunk)
+            q[self.chunk] = start.gradient
+            rows = np.delete(rows, self.chunk)
         q[rows] = self.all_rows.gradient(self.alpha, dtype, rows)
         found = self.all_rows.outcome(self.alpha, q)
         self.below = max(self.below, found.objective - found.gap)
-        evaluations = len(rows) * int(np.count_nonzero(self.alpha))
-        self.before = self.before.plus(Counters(kernel_evaluations=evaluations))
+        self.before = self.before.plus(
+            Counters(kernel_evaluations=len(rows) * int(np.count_nonzero(self.alpha)))
+        )
         return q, found
 
     def _excess_outside(self, q: np.ndarray) -> float:
@@ -207,10 +212,13 @@ class ChunkRun:
                 return Status.SAMPLED_STOP
             if outcome.within or self._excess_outside(q) <= 0.0:  # no other row would help
                 self.end = replace(self.end, gap=outcome.gap, outcome=outcome)
-                self.before, self.inner = self.counters, None
+                self.before = self.counters
+                self.inner = None
                 return Status.CONVERGED if outcome.within else Status.STALLED
-        self.before, self.inner = self.counters, None
-        falls, self.lowest = self.lowest > self.end.objective, self.end.objective
+        self.before = self.counters
+        self.inner = None
+        falls = self.lowest > self.end.objective
+        self.lowest = self.end.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._next_chunk(q) if falls else np.arange(self.m))
         return None
@@ -219,7 +227,8 @@ class ChunkRun:
         """Return alpha over all rows, R and the support size, and how far R is above what the optimum is not below."""
         if self.inner is None:
             return self.end
-        here, alpha = self.inner.iterate(), np.zeros(self.m)
+        here = self.inner.iterate()
+        alpha = np.zeros(self.m)
         alpha[self.chunk] = here.alpha
         there = replace(
             here,

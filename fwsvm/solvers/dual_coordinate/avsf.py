@@ -88,7 +88,8 @@ def _begin(rule, s):
     now = s.now
     now.least = now.most = 0.0
     now.size = len(s.order)
-    now.share, now.fade = 1.0 / max(now.size, 1), math.exp(-rule.c)
+    now.share = 1.0 / max(now.size, 1)
+    now.fade = math.exp(-rule.c)
     schedule(s, s.order, s.random)
     shuffle_rows(s)
 

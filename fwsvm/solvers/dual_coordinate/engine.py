@@ -121,7 +121,8 @@ def shuffle_rows(s):
         return
     blocks = np.arange((len(s.qp.points) + now.block - 1) // now.block)
     shuffle(blocks, len(blocks), s.random)
-    rows, at = s.order[: now.size].copy(), 0
+    rows = s.order[: now.size].copy()
+    at = 0
     for b in blocks:
         for row in rows:
             if row // now.block == b:
@@ -129,7 +130,8 @@ def shuffle_rows(s):
                 at += 1
 
 
-VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(LINE // 8), np.uint64(LINE // 4)
+VALUES_A_LINE = np.uint64(LINE // 8)
+COLUMNS_A_LINE = np.uint64(LINE // 4)
 SAFETY_FACTOR = 1.0 - 1e-9  # by which bounds are tightened against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
@@ -213,7 +215,8 @@ def _move(s, i, g, violation):
     now.moved = max(now.moved + change, 0.0) + DRIFT * abs(change)
     now.distance = np.sqrt(now.moved)
     now.travelled += mu * mu * point.curvature
-    row.alpha, row.slack = there, -1.0
+    row.alpha = there
+    row.slack = -1.0
     add(s.qp, s.w, i, mu * point.y)
     gain = mu * (g - 0.5 * mu * point.curvature)
     now.dual += gain
@@ -223,7 +226,8 @@ def _move(s, i, g, violation):
 @njit_inlined_step
 def _sweep(rule, s, budget):
     """Visit up to ``budget`` rows of the sweep; return how many."""
-    now, qp = s.now, s.qp
+    now = s.now
+    qp = s.qp
     visited = 0
     while visited < budget and now.at < now.size:
         _prefetch_ahead(s, now.at)
@@ -234,7 +238,8 @@ def _sweep(rule, s, budget):
             now.at += 1
             now.steps += 1
             continue
-        point, row = qp.points[i], s.coordinates[i]
+        point = qp.points[i]
+        row = s.coordinates[i]
         g = 1.0 - point.y * product_with_row(qp, s.w, i) - point.ridge * row.alpha
         part = shortfall(point, row.alpha, g)
         now.gap += part - row.shortfall
@@ -245,7 +250,8 @@ def _sweep(rule, s, budget):
             s.order[now.size] = i
             continue
         violation = projected(point, row.alpha, g)
-        now.least, now.most = min(now.least, violation), max(now.most, violation)
+        now.least = min(now.least, violation)
+        now.most = max(now.most, violation)
         update_preference(rule, s, i, _move(s, i, g, violation))
         now.at += 1
         now.steps += 1
@@ -272,12 +278,14 @@ def _stays_at_rest(s, i):
 @njit_inlined_step
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
-    now, qp = s.now, s.qp
+    now = s.now
+    qp = s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
         if _stays_at_rest(s, i):
             continue
-        point, row = qp.points[i], s.coordinates[i]
+        point = qp.points[i]
+        row = s.coordinates[i]
         row.margin = point.y * product_with_row(qp, s.w, i)
         g = 1.0 - row.margin - point.ridge * row.alpha
         row.shortfall = shortfall(point, row.alpha, g)
@@ -334,7 +342,8 @@ def _end_survey(rule, s):
     if not now.by_own_rule:
         aim = goal(s, now.gap)
         if aim < now.gap <= MULTIPLE_TRY_FACTOR * aim:
-            wanted, square = min(now.gap - aim, 0.5 * now.gap), (s.w * s.w).sum()
+            wanted = min(now.gap - aim, 0.5 * now.gap)
+            square = (s.w * s.w).sum()
             now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)[1]
         left = now.gap - now.decrease
         if left <= goal(s, left):
@@ -345,7 +354,8 @@ def _end_survey(rule, s):
     seen = now.optimism / (now.gap - now.decrease) if now.gap > now.decrease else 1.0
     now.optimism = min(max(seen, 1.0), MULTIPLE_TRY_FACTOR)
     now.moved, now.distance, now.idle = 0.0, 0.0, 0
-    now.dual_surveyed, now.sweeps_surveyed = now.dual, now.sweeps
+    now.dual_surveyed = now.dual
+    now.sweeps_surveyed = now.sweeps
     _next_sweep(rule, s)
 
 

@@ -54,14 +54,16 @@ class Liblinear(NamedTuple):
 @begin.implements(Liblinear)
 def _begin(rule, s):
     now = s.now
-    now.least, now.most = np.inf, -np.inf
+    now.least = np.inf
+    now.most = -np.inf
     now.idle = 0  # no row rests here, so surveys spare nothing
     shuffle_rows(s)
 
 
 @is_shrunk.implements(Liblinear)
 def _leaves(rule, s, i, g):
-    now, alpha = s.now, s.coordinates[i].alpha
+    now = s.now
+    alpha = s.coordinates[i].alpha
     return (alpha == 0.0 and g < now.least_before) or (alpha == s.qp.points[i].upper and g > now.most_before)
 
 
@@ -71,7 +73,8 @@ def _end(rule, s):
     if now.most - now.least < now.epsilon:
         whole = now.size == len(s.order)
         now.size = len(s.order)
-        now.least_before, now.most_before = -np.inf, np.inf
+        now.least_before = -np.inf
+        now.most_before = np.inf
         if whole and not now.by_own_rule:
             now.epsilon *= 0.1
         return whole

@@ -86,7 +86,8 @@ class LinearRun:
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
     ) -> None:
-        self.rule, self.resolved = rule, resolved
+        self.rule = rule
+        self.resolved = resolved
         rule.check()
         qp = self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
@@ -125,7 +126,8 @@ class LinearRun:
 
     def _begin_again(self) -> None:
         """Survey all rows at w recomputed from alpha, from where the run continues."""
-        s, now = self.state, self.state.now
+        s = self.state
+        now = self.state.now
         s.w[:] = weights_of(self.qp, self._alpha)
         s.coordinates["slack"] = -1.0
         now["dual"] = dual(self.qp, self._alpha, s.w)
@@ -149,7 +151,8 @@ class LinearRun:
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
         now = self.state.now
-        stop, now["stop"] = int(now["stop"]), GOING
+        stop = int(now["stop"])
+        now["stop"] = GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
         if self._outcome_of(self._from_scratch()[1]).within:

@@ -57,8 +57,8 @@ def first_inner(rule: CVM, resolved: Resolved) -> float:
 def _find(rule, s):
     now = s.now
     if now.draws == 0:  # kernel values of candidates that were drawn are of this core set
-        i, j = extreme_active(s, -1.0), extreme_active(s, 1.0)
-        if s.q[j] - s.q[i] > max(now.inner, now.noise):
+        i = extreme_active(s, -1.0)
+        if s.q[extreme_active(s, 1.0)] - s.q[i] > max(now.inner, now.noise):
             now.vertex = i
             return
     select(s.sample, s)

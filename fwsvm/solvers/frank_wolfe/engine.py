@@ -59,7 +59,8 @@ def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
         return True
-    s.now.wanted, s.now.stop = i, COLUMN_MISS
+    s.now.wanted = i
+    s.now.stop = COLUMN_MISS
     return False
 
 
@@ -75,7 +76,8 @@ def _settle(s):
         R += s.alpha[j] * s.q[j]
         term = s.alpha[j] * s.diagonal[j]
         squares += term * term
-    s.now.R, s.now.noise = R, GAP_ROUNDING * np.sqrt(squares)
+    s.now.R = R
+    s.now.noise = GAP_ROUNDING * np.sqrt(squares)
 
 
 @njit(each_step=True, inner=False)
@@ -99,7 +101,8 @@ def advance(rule, s, steps):
             return taken
         move = choose(rule, s, now.vertex)
         if not move.decrease > 0.0:
-            now.found, now.stop = 0, NO_PROGRESS
+            now.found = 0
+            now.stop = NO_PROGRESS
             return taken
         if move.j >= 0 and not _at_hand(s, move.j):
             return taken

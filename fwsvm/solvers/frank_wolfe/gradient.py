@@ -57,7 +57,8 @@ def add_row(s, i):
 def drop_row(s, j):
     """Remove row j from the active set; the last row takes its place."""
     now = s.now
-    place, last = s.place[j], s.active[now.active - 1]
+    place = s.place[j]
+    last = s.active[now.active - 1]
     s.active[place] = last
     s.place[last] = place
     s.place[j] = -1
@@ -93,11 +94,13 @@ def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
                 count += 1
             rows[worst] = t
             if count == rows.size:
-                worst, bound = 1, sign * q[rows[1]]
+                worst = 1
+                bound = sign * q[rows[1]]
                 for c in range(2, count):
                     value = sign * q[rows[c]]
                     if value > bound:
-                        worst, bound = c, value
+                        worst = c
+                        bound = value
     return count
 
 

@@ -55,7 +55,8 @@ def _step(slope, curvature, longest):
 @njit_step
 def toward(s, i):
     """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
-    R, q_i = s.now.R, s.q[i]
+    R = s.now.R
+    q_i = s.q[i]
     step, decrease, promise = _step(R - q_i, R - 2.0 * q_i + s.diagonal[i], 1.0)
     return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
 
@@ -118,12 +119,14 @@ def best_partner(s, i):
     """
     if not few_active(s):
         return scan(s, PARTNER, i, i, 1.0, 2.0 if i < s.plus else -2.0, 0.0)
-    partner, most = np.int64(NOBODY), 0.0
+    partner = np.int64(NOBODY)
+    most = 0.0
     for p in range(s.now.active):
         j = s.active[p]
         slope = s.q[j] - s.q[i]
         if slope > 0.0:
             gain = slope * slope / maximum(s.diagonal[i] + s.diagonal[j] - 2.0 * entry(s, i, j), TINY)
             if gain > most or (gain == most and j < partner):
-                partner, most = np.int64(j), gain
+                partner = np.int64(j)
+                most = gain
     return partner

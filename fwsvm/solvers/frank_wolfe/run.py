@@ -93,11 +93,15 @@ class SimplexRun:
         self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
         self.deferred = resolved.deferred
         self.order = order = np.argsort(-problem.y, kind="stable")
-        self.rows, self.plus = row_source(problem.X).take(order), int((problem.y > 0).sum())
-        here = problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order])
-        self.all_rows = AllRows(here, resolved)
-        self.now, self.drawn = np.zeros(1, CONTROL)[0], np.zeros(WIDE, np.int32)
-        self.number, self.random = problem.stream[-1], stream(*problem.stream)
+        self.rows = row_source(problem.X).take(order)
+        self.plus = int((problem.y > 0).sum())
+        self.all_rows = AllRows(
+            problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order]), resolved
+        )
+        self.now = np.zeros(1, CONTROL)[0]
+        self.drawn = np.zeros(WIDE, np.int32)
+        self.number = problem.stream[-1]
+        self.random = stream(*problem.stream)
         alpha = None if warm_start is None else warm_start.weights[order]
         self.computed = self._is_computed(POINTS if alpha is None else int(np.count_nonzero(alpha)))
         self.columns = self._cache(precision(resolved.kernel, self.rows), columns)
@@ -131,8 +135,9 @@ class SimplexRun:
 
         The kernel matrix of the active rows, with room for more, has to fit in the cache.
         """
+        matrix_bytes = 8 * (2 * room_for(active)) ** 2
         wanted = self.sampled and self.resolved.protocol.gradient != KEPT
-        return wanted and 8 * (2 * room_for(active)) ** 2 <= self.resolved.cache_bytes
+        return wanted and matrix_bytes <= self.resolved.cache_bytes
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray, K: np.ndarray | None = None) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows.
@@ -158,7 +163,8 @@ class SimplexRun:
         active, place, active_diagonal = np.zeros(n, np.int32), np.full(n, -1, np.int32), np.full(n, -1.0)
         active[:count], place[places], active_diagonal[places] = places, np.arange(count), diagonal[places]
         weights, slopes = np.zeros((2, n))
-        weights[places], slopes[places] = alpha[support], q[support]
+        weights[places] = alpha[support]
+        slopes[places] = q[support]
         now, self.outcome, self.exact = self.now, None, None
         now["active"], now["plus"], now["found"] = count, np.count_nonzero(support < self.plus), 0
         sample: Sample | tuple[()] = ()
@@ -180,7 +186,8 @@ class SimplexRun:
                 self.random,
             )
         if not self.computed:
-            slopes[:], now["best"] = q, q.argmin()
+            slopes[:] = q
+            now["best"] = q.argmin()
         team = thread_team(0 if self.computed else n, self.resolved.threads)
         self.state = SimplexState(
             plus,
@@ -217,7 +224,8 @@ class SimplexRun:
 
     def alpha(self) -> np.ndarray:
         """Return the weights (m,) of the rows of this run."""
-        s, alpha = self.state, np.zeros(len(self.order))
+        s = self.state
+        alpha = np.zeros(len(self.order))
         active = s.active[: int(s.now["active"])]
         alpha[s.sample.row[active] if self.computed else active] = s.alpha[active]
         return alpha
@@ -226,7 +234,8 @@ class SimplexRun:
 
     def _cache(self, dtype: Any, store: ColumnStore | None = None) -> ColumnCache:
         """Return a column cache; for full search that of earlier runs, where there is one in the column store."""
-        resolved, rows = self.resolved, in_precision(self.rows, dtype)
+        resolved = self.resolved
+        rows = in_precision(self.rows, dtype)
         budget = 0 if self.computed else resolved.cache_bytes, resolved.threads
         if self.sampled or store is None:
             return column_cache(resolved.kernel, rows, *budget)
@@ -234,8 +243,10 @@ class SimplexRun:
 
     def _sums(self, alpha: np.ndarray) -> np.ndarray:
         """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
-        y, ridge = self.all_rows.y, self.all_rows.ridge
-        return y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * ridge
+        y = self.all_rows.y
+        return (
+            y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * self.all_rows.ridge
+        )
 
     def _renew(self, dtype: Any) -> None:
         """Begin a new column cache."""
@@ -255,7 +266,8 @@ class SimplexRun:
             s.now["stop"] = GOING
             return
         if not room:
-            places, q = s.sample.place_of[support], np.zeros(len(alpha))
+            places = s.sample.place_of[support]
+            q = np.zeros(len(alpha))
             q[support] = s.q[places]
             self.stand_at(alpha, q, s.cached[np.ix_(places, places)])
         hold_best(self.state, self.columns, self.all_rows.y)
@@ -271,9 +283,11 @@ class SimplexRun:
         aim = 1.0 - MARGIN if checked else 1.0
         constant, slope = stopping_line(self.resolved.stop, self.level, self.all_rows.widest)
         now = self.now
-        now["stop_constant"], now["stop_slope"] = aim * constant, aim * slope
+        now["stop_constant"] = aim * constant
+        now["stop_slope"] = aim * slope
         if self.switch and self.switch * now["R"] > now["stop_slope"] * now["R"] + now["stop_constant"]:
-            now["stop_constant"], now["stop_slope"] = 0.0, self.switch
+            now["stop_constant"] = 0.0
+            now["stop_slope"] = self.switch
 
     def within(self) -> bool:
         """Whether the gap last seen, exact under full search but for rounded columns, is that of the goal."""
@@ -288,7 +302,8 @@ class SimplexRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
         self.outcome = self.exact = None  # another point is about to be taken
-        taken, now = 0, self.now
+        taken = 0
+        now = self.now
         while True:
             with team_running(self.state):
                 taken += int(advance(self.rule, self.state, steps - taken))
@@ -303,7 +318,8 @@ class SimplexRun:
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped, and say how the run ended, or go on."""
         now = self.now
-        stop, now["stop"] = int(now["stop"]), GOING
+        stop = int(now["stop"])
+        now["stop"] = GOING
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self.set_goal()
@@ -316,10 +332,12 @@ class SimplexRun:
 
     def iterate(self) -> SimplexIterate:
         """Return alpha, R, the gap last seen (exact under full search) and the support size."""
-        now, alpha = self.now, self.in_order(self.alpha())
+        now = self.now
+        alpha = self.in_order(self.alpha())
         start = WarmStart(alpha)
         if not self.computed:
-            q, ridge = self.state.q if self.exact is None else self.exact, self.in_order(self.all_rows.ridge)
+            q = self.state.q if self.exact is None else self.exact
+            ridge = self.in_order(self.all_rows.ridge)
             start = SimplexStart(alpha, self.resolved.kernel, self.in_order(q), ridge)
         return SimplexIterate(
             iterations=int(now["iterations"]),
@@ -335,13 +353,13 @@ class SimplexRun:
     @property
     def counters(self) -> Counters:
         """What was done so far."""
-        now, counts = self.now, self.columns.counts - self._counted
-        requests = 0 if self.sampled else 2 * int(now["steps"])
+        now = self.now
+        counts = self.columns.counts - self._counted
         return Counters(
             int(now["iterations"]),
             int(now["steps"]),
             int(counts[EVALUATIONS]),
-            requests,
+            0 if self.sampled else 2 * int(now["steps"]),
             int(counts[MISSES]),
         )
 
@@ -349,12 +367,14 @@ class SimplexRun:
 
     def _take_violator(self, q: np.ndarray) -> bool:
         """Make the row of least q (m,) the candidate if that violates the goal; return whether it does."""
-        now, row = self.now, int(q.argmin())
+        now = self.now
+        row = int(q.argmin())
         if 2.0 * (now["R"] - q[row]) <= max(
             self.all_rows.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]
         ):
             return False
-        self.drawn[:], now["draws"] = row, 1
+        self.drawn[:] = row
+        now["draws"] = 1
         if self.computed:
             self._look_at_candidates()
         return True
@@ -375,7 +395,8 @@ class SimplexRun:
         helped = (found.objective if self.sampled else found.gap) < self.last
         self.last = found.objective if self.sampled else 0.5 * found.gap
         if found.within or not (helped or self.columns.cached.dtype == np.float32):
-            self.outcome, self.exact = found, q
+            self.outcome = found
+            self.exact = q
             return Status.CONVERGED if found.within else Status.STALLED
         if not helped:
             self._renew(np.float64)

@@ -52,7 +52,8 @@ def _select_candidate(sample, s):
             now.draws = 0
             return
         if now.draws >= sample.retries:
-            now.draws, now.stop = 0, NO_VIOLATOR
+            now.draws = 0
+            now.stop = NO_VIOLATOR
         else:
             draw(s)
 
@@ -60,11 +61,15 @@ def _select_candidate(sample, s):
 @njit_step
 def draw(s):
     """Draw candidates, with replacement; come back for their kernel values if need be."""
-    sample, now = s.sample, s.now
-    m, plus = sample.place_of.size, sample.plus
+    sample = s.sample
+    now = s.now
+    m = sample.place_of.size
+    plus = sample.plus
     outside = sample.outside and now.active < m
-    plus_left, minus_left = plus - now.plus, m - plus - (now.active - now.plus)
-    first, size = 0, m
+    plus_left = plus - now.plus
+    minus_left = m - plus - (now.active - now.plus)
+    first = 0
+    size = m
     for c in range(CANDIDATES):
         if outside and sample.in_turn:  # or of one class where the other has none left
             from_plus = plus_left > 0 and (c % 2 == 0 or minus_left == 0)
@@ -105,7 +110,8 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
     That is a free one of its class (+1 or -1 in y, shape (m,)), with its column, unless it is active.
     """
     sample, active, drawn = s.sample, s.active[: int(s.now["active"])], s.sample.drawn[:CANDIDATES]
-    which, values = sample.row[active], np.empty((len(drawn), len(active)), s.cached.dtype)
+    which = sample.row[active]
+    values = np.empty((len(drawn), len(active)), s.cached.dtype)
     fill_some(columns.kernel, columns.table, drawn, which, values, columns.threads)
     columns.counts[EVALUATIONS] += values.size
     places = sample.place_of[drawn]
@@ -113,16 +119,20 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
     q = y[drawn] * ((values + 1.0) @ (y[which] * s.alpha[active]))
     q += np.where(held, s.alpha[places] * s.ridge[places], 0.0)
     c = int(q.argmin())
-    i, t = drawn[c], places[c]
+    i = drawn[c]
+    t = places[c]
     if not held[c]:
         first = 0 if i < sample.plus else s.plus
         t = first + int((s.place[first:] < 0).argmax())
-        sample.row[t], sample.place_of[i] = i, t
-        s.ridge[t], s.diagonal[t] = sample.ridge[i], sample.diagonal[i]
+        sample.row[t] = i
+        sample.place_of[i] = t
+        s.ridge[t] = sample.ridge[i]
+        s.diagonal[t] = sample.diagonal[i]
         s.cached[t, active] = s.cached[active, t] = values[c]
         s.cached[t, t] = s.diagonal[t] - s.ridge[t] - 1.0
     s.q[t] = q[c]
-    s.now["best"], s.now["stop"] = t, GOING
+    s.now["best"] = t
+    s.now["stop"] = GOING
 
 
 def room_for(active: int) -> int:
@@ -132,8 +142,8 @@ def room_for(active: int) -> int:
 
 def has_room(s: SimplexState) -> bool:
     """Return whether there is a place for one more row of each class."""
-    active, plus = int(s.now["active"]), int(s.now["plus"])
-    return max(plus, active - plus) < s.plus
+    plus = int(s.now["plus"])
+    return max(plus, int(s.now["active"]) - plus) < s.plus
 
 
 def places_for(support: np.ndarray, plus: int, m: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -145,8 +155,10 @@ def places_for(support: np.ndarray, plus: int, m: int) -> tuple[np.ndarray, np.n
     first = support < plus
     room = room_for(int(max(np.count_nonzero(first), np.count_nonzero(~first))))
     places = np.where(first, first.cumsum() - 1, room + (~first).cumsum() - 1)
-    row, place_of = np.zeros(2 * room, np.int32), np.full(m, -1, np.int32)
-    row[places], place_of[support] = support, places
+    row = np.zeros(2 * room, np.int32)
+    place_of = np.full(m, -1, np.int32)
+    row[places] = support
+    place_of[support] = places
     return row, place_of, room
 
 
@@ -167,7 +179,8 @@ def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
 
     That is the gradient once, a column for each active row, and an update of m entries a step.
     """
-    now, m = s.now, len(s.sample.place_of)
+    now = s.now
+    m = len(s.sample.place_of)
     fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each

@@ -43,7 +43,8 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
 
     ``best`` and ``least`` are those of an earlier range.
     """
-    both, whole = a + b, first + (last - first) // 8 * 8
+    both = a + b
+    whole = first + (last - first) // 8 * 8
     lowest, where, lanes = broadcast(np.inf), broadcast(0.0), load(LANES, 0)
     for t in range(first, whole, 8):
         q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
@@ -52,11 +53,13 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
         lowest = minimum(q_t, lowest)
     low = reduce_min(lowest)
     if low < least:
-        best, least = first_of(lowest - low, where), low
+        best = first_of(lowest - low, where)
+        least = low
     for t in range(whole, last):
         q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
         if q[t] < least:
-            best, least = t, q[t]
+            best = t
+            least = q[t]
     return best, least
 
 
@@ -69,8 +72,10 @@ def first_of(behind, where):
 @njit_step
 def highest_active(q, active_diagonal, sign):
     """Return the active row of the largest sign * q."""
-    whole, highest = q.size // 8 * 8, broadcast(-np.inf)
-    where, lanes = broadcast(0.0), load(LANES, 0)
+    whole = q.size // 8 * 8
+    highest = broadcast(-np.inf)
+    where = broadcast(0.0)
+    lanes = load(LANES, 0)
     for t in range(0, whole, 8):
         value = where_positive(load(active_diagonal, t), load(q, t) * sign, broadcast(-np.inf))
         where = where_positive(value - highest, lanes + np.float64(t), where)
@@ -79,7 +84,8 @@ def highest_active(q, active_diagonal, sign):
     best = first_of(most - highest, where)
     for t in range(whole, q.size):
         if active_diagonal[t] > 0.0 and sign * q[t] > most:
-            best, most = t, sign * q[t]
+            best = t
+            most = sign * q[t]
     return best
 
 
@@ -104,17 +110,20 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
         bend = curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
         more = slope * slope * width - square * bend
         where = where_positive(more, lanes + np.float64(t), where)
-        square, width = where_positive(more, slope * slope, square), where_positive(more, bend, width)
+        square = where_positive(more, slope * slope, square)
+        width = where_positive(more, bend, width)
     gains = square / width
     high = reduce_max(gains)
     if high > most:
-        best, most = first_of(high - gains, where), high
+        best = first_of(high - gains, where)
+        most = high
     for t in range(whole, last):
         if active_diagonal[t] > 0.0 and q[t] > q_i:
             slope_t = q[t] - q_i
             gain = slope_t * slope_t / curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
             if gain > most:
-                best, most = t, gain
+                best = t
+                most = gain
     return best, most
 
 
@@ -123,7 +132,8 @@ CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for
 NO_TASK = -1
 
 #: Words of a share beside the last epoch for which it was claimed: the last for which it was done, and the row found.
-DONE, PLACE = 1, 2
+DONE = 1
+PLACE = 2
 
 
 class ThreadTeam(NamedTuple):
@@ -189,10 +199,12 @@ def do_tasks(s, me):
 @njit_step
 def _do_share(s, share, epoch):
     """Do one share of the present task unless another thread has claimed it."""
-    words, at = s.team.words, (1 + share) * CACHE_LINE
+    words = s.team.words
+    at = (1 + share) * CACHE_LINE
     if not compare_exchange(words, at, epoch - 1, epoch):
         return
-    shares, m = words.size // CACHE_LINE - 1, s.q.size
+    shares = words.size // CACHE_LINE - 1
+    m = s.q.size
     first = m // 8 * share // shares * 8
     last = m // 8 * (share + 1) // shares * 8 if share + 1 < shares else m
     words[at + PLACE], s.team.value[at] = _scan_range(s, first, last)
@@ -206,9 +218,11 @@ def _scan_range(s, first, last):
     kind, i, scale, a, b = now.kind, now.i, now.scale, now.a, now.b
     q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[now.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
-    place, value = np.int64(0), np.inf
+    place = np.int64(0)
+    value = np.inf
     if kind == PARTNER:
-        place, value = np.int64(-1), 0.0
+        place = np.int64(-1)
+        value = 0.0
     for sign in range(1, -2, -2):  # the class +1 comes first
         start, stop = (first, middle) if sign > 0 else (middle, last)
         if kind == UPDATE:
@@ -227,9 +241,11 @@ def scan(s, kind, i, j, scale, a, b):
     UPDATE is `update_scan` with the columns of rows i and j, where a and b are for the class +1. PARTNER is
     `partner_scan` for row i, where a is ``twice`` for that class.
     """
-    words, now = s.team.words, s.now
+    words = s.team.words
+    now = s.now
     now.kind, now.i, now.j, now.scale, now.a, now.b = kind, i, j, scale, a, b
-    best, least = np.int64(-1), np.inf
+    best = np.int64(-1)
+    least = np.inf
     if words.size == CACHE_LINE:
         best, least = _scan_range(s, np.int64(0), s.q.size)
         return best
@@ -241,5 +257,6 @@ def scan(s, kind, i, j, scale, a, b):
         while load_acquire(words, at + DONE) != epoch:
             spin_hint()
         if s.team.value[at] < least:
-            best, least = words[at + PLACE], s.team.value[at]
+            best = words[at + PLACE]
+            least = s.team.value[at]
     return best

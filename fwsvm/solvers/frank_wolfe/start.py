@@ -21,9 +21,11 @@ def starting_point(
 ) -> np.ndarray:
     """Return weights (m,): the optimum over a few rows drawn at random."""
     which = draw(rows.y, np.random.default_rng(stream), balanced=balanced)
-    K, y = matrix_of(columns, which).astype(np.float64), rows.y[which]
+    K = matrix_of(columns, which).astype(np.float64)
+    y = rows.y[which]
     K = np.outer(y, y) * (K + 1.0) + np.diag(rows.ridge[which])
-    alpha, weights = np.zeros(len(rows.y)), np.full(len(which), 1.0 / len(which))
+    alpha = np.zeros(len(rows.y))
+    weights = np.full(len(which), 1.0 / len(which))
     improve_pairs(K, weights, K @ weights)
     alpha[which] = weights
     return alpha
@@ -44,7 +46,8 @@ def path_start(start: SimplexStart, ridge: np.ndarray) -> tuple[np.ndarray, np.n
         return b[0], f[0]
     scales = 1.0 / np.sqrt(R)
     factors = scales * np.linalg.lstsq(products * np.outer(scales, scales), scales, rcond=ROUNDING)[0]
-    best, total = factors @ b, float(np.maximum(factors @ b, 0.0).sum())
+    best = factors @ b
+    total = float(np.maximum(factors @ b, 0.0).sum())
     return (best / total, factors @ f / total) if 0.0 < total < np.inf else (b[0], f[0])
 
 
@@ -66,7 +69,8 @@ def improve_pairs(K, alpha, q):
     """
     # by loops: what numba makes of arithmetic with whole arrays takes a second to compile
     for _ in range(SWAPS):
-        i, R = 0, 0.0
+        i = 0
+        R = 0.0
         for j in range(q.size):
             R += alpha[j] * q[j]
             if q[j] < q[i]:
@@ -81,7 +85,8 @@ def improve_pairs(K, alpha, q):
                     partner, most, step = j, slope * slope / bend, slope / bend
         if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
             return
-        j, step = partner, minimum(step, alpha[partner])
+        j = partner
+        step = minimum(step, alpha[partner])
         alpha[j] -= step
         alpha[i] += step
         for t in range(q.size):

@@ -37,6 +37,7 @@ class Swap(NamedTuple):
 
 @choose.implements(Swap)
 def _choose(rule, s, i):
-    fw, sw = toward(s, i), swap(s, i, worst_active(s))
+    fw = toward(s, i)
+    sw = swap(s, i, worst_active(s))
     promise = sw.promise if rule.compare == Compare.UNCONSTRAINED else sw.decrease
     return sw if promise > fw.promise else fw

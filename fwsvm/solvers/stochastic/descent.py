@@ -69,10 +69,13 @@ class Bundle:
         """Set d and its dual candidate from the subgradient g, and from earlier ones unless ``run.fresh``."""
         self.path += (run.t or run.ahead) * np.sqrt(run.length2) / run.unit
         if run.fresh or self.used == len(self.pairs) or self.path > self.budget:
-            self.used, self.path = 0, 0.0
-        last, self.used = self.used, self.used + 1
+            self.used = 0
+            self.path = 0.0
+        last = self.used
+        self.used += 1
         self.pairs[last] = -g, run.vectors[INSIDE]
-        pairs, products = self.pairs[: self.used], self.products[: self.used, : self.used]
+        pairs = self.pairs[: self.used]
+        products = self.products[: self.used, : self.used]
         products[last] = products[:, last] = run.inner(pairs[:, 0], pairs[last, 0], run.euclid)
         run.vectors[[DIRECTION, DUAL]] = np.tensordot(shortest(products), pairs, 1)
 
@@ -119,7 +122,8 @@ def line_search(lacks, turn, linear, curvature, length2, longest, m1, m2, n):
         decreases = change <= -m1 * t * length2
         reached = decreases and slope < 0.0 and (slope >= -m2 * length2 or t == longest)
         if reached or (decreases and change < lowest):
-            best, lowest = t, change
+            best = t
+            lowest = change
         if reached:
             break
         if decreases and slope < 0.0:
@@ -150,7 +154,8 @@ def turn(g, inside, d, dual, n, start, fresh):
         gradient2 += g[i] * g[start + i]
         across += d[i] * g[start + i]
         before2 += d[i] * d[start + i]
-    apart, last = before2 + 2.0 * across + gradient2, 0.0
+    apart = before2 + 2.0 * across + gradient2
+    last = 0.0
     if apart > 0.0 and not fresh:  # lam* = argmin over [0, 1] of |lam (-d) + (1 - lam) g|^2
         last = min(max((gradient2 + across) / apart, 0.0), 1.0)
     combine(last, d, last - 1.0, g, d)
@@ -224,7 +229,8 @@ class DescentRun(StochasticRun):
         self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
         self.order = np.arange(self.m)
         self.w = self.best_dual = np.empty(0)
-        self.vectors, self.here = np.empty((4, 0)), slice(0, 0)
+        self.vectors = np.empty((4, 0))
+        self.here = slice(0, 0)
 
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times."""
@@ -240,7 +246,8 @@ class DescentRun(StochasticRun):
         ``added`` (4, s) and ``tested`` (4, t) are the vectors' products at rows that come after those of the sample,
         and after those of the test sample, the first r - s of which join the sample.
         """
-        n, v = len(self.w), self.vectors
+        n = len(self.w)
+        v = self.vectors
         self.w = np.concatenate([self.w, w])
         self.vectors = np.hstack(
             [v[:, :n], np.zeros((4, len(w))), v[:, self.here], added, v[:, 2 * n :], tested]
@@ -255,10 +262,12 @@ class DescentRun(StochasticRun):
         d = -lambda a + u / n for a mean a of points and the dual vector u. Over the grown sample u of a new row is its
         ``inside`` at the incumbent, and 1/n is smaller. Without this d fits the rows of the smaller sample.
         """
-        n, v = len(self.w), self.vectors
+        n = len(self.w)
+        v = self.vectors
         new = old + np.flatnonzero(self.w[old:] * v[ALPHA, self.here][old:] < 1.0)
         added = np.zeros(v.shape[1])
-        added[new], added[n:] = self.w[new], self.products(new, self.w[new])
+        added[new] = self.w[new]
+        added[n:] = self.products(new, self.w[new])
         v[DIRECTION] += (1.0 / n - 1.0 / old) * v[DUAL] + added / n
         v[[DUAL, INSIDE]] += added
 
@@ -270,9 +279,11 @@ class DescentRun(StochasticRun):
         """
         self.square, loss = square_and_loss(self.vectors[ALPHA], self.w)
         self.value = 0.5 * self.lam * self.square + loss
-        self.t, short = 0.0, self._aim()
+        short = self._aim()
+        self.t = 0.0
         if short:
-            self.fresh, self.ahead = True, 0.0
+            self.fresh = True
+            self.ahead = 0.0
             self.resets += 1
             short = self._aim()
         if not short:
@@ -286,7 +297,8 @@ class DescentRun(StochasticRun):
 
     def move(self) -> None:
         """Take the step."""
-        self.square, self.value = self.square_after, self.value_after
+        self.square = self.square_after
+        self.value = self.value_after
         combine(1.0, self.vectors[ALPHA], self.t, self.vectors[DIRECTION], self.vectors[ALPHA])
 
     def gap_closed(self) -> bool:
@@ -325,11 +337,14 @@ class DescentRun(StochasticRun):
         else:
             gradient2 = turn(g, v[INSIDE], d, v[DUAL], n, 0 if euclid else n, self.fresh)
         self.fresh = False
-        self.norm2, self.length2 = self.inner(d, d), self.inner(d, d, euclid)
-        u, square = np.abs(v[DUAL, :n]), self.inner(v[DUAL], v[DUAL]) / (self.lam * n * n)
+        self.norm2 = self.inner(d, d)
+        self.length2 = self.inner(d, d, euclid)
+        u = np.abs(v[DUAL, :n])
+        square = self.inner(v[DUAL], v[DUAL]) / (self.lam * n * n)
         lower = box_dual(float(u.mean()), square, float(u.max()))
         if lower > self.lower:
-            self.lower, self.best_dual = lower, u
+            self.lower = lower
+            self.best_dual = u
         least = gradient2 if euclid else 2.0 * self.lam * (self.value - self.lower)
         return bool(self.length2 <= max(self.eps**2, SHORT_FRACTION * least))
 
@@ -341,7 +356,8 @@ class DescentRun(StochasticRun):
         its subgradient there.
         """
         at, along, *_ = self.vectors
-        inner, curvature = self.inner(at, along), self.lam * self.norm2
+        inner = self.inner(at, along)
+        curvature = self.lam * self.norm2
         longest = min(self.ball / np.sqrt(self.length2), self.length2 / curvature)
         t, change, high, trials = line_search(
             1.0 - self.w * at[self.here],
@@ -375,7 +391,8 @@ class DescentRun(StochasticRun):
     def iterate(self) -> StochasticIterate:
         """Return alpha over the sample, the objective, and the bound that the sample gives."""
         n = len(self.w)
-        alpha, error = self.vectors[ALPHA, :n].copy(), np.nan
+        alpha = self.vectors[ALPHA, :n].copy()
+        error = np.nan
         if n:
             losses = np.maximum(0.0, 1.0 - self.w * self.vectors[ALPHA, self.here])
             error = float(losses.std()) / np.sqrt(n) * np.sqrt(1.0 - n / self.m)

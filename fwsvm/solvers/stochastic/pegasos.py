@@ -57,7 +57,8 @@ def visit(lam, now, block, y, sums, products, first, last, counts, members):
     for i in range(first, last):
         row = block[i]
         now.t += 1
-        eta, decay = 1.0 / (lam * now.t), 1.0 - 1.0 / now.t
+        eta = 1.0 / (lam * now.t)
+        decay = 1.0 - 1.0 / now.t
         margin = y[row] * now.scale * sums[i]
         now.loss += (max(0.0, 1.0 - margin) - now.loss) / min(now.t, FADING_ROWS)
         now.square *= decay * decay
@@ -105,9 +106,11 @@ class PegasosRun(StochasticRun):
         if most < self.m:
             self.rows = np.unique(np.random.default_rng(problem.stream).integers(self.m, size=most))
         X: Any = problem.X
-        rows, self.y = as_rows(X[self.rows], self.dtype), problem.y[self.rows]
+        rows = as_rows(X[self.rows], self.dtype)
+        self.y = problem.y[self.rows]
         self.table = table(rows, own_terms(resolved.kernel, rows), dense=False)
-        self.counts, self.members = np.zeros(len(self.rows)), np.zeros(len(self.rows), np.int32)
+        self.counts = np.zeros(len(self.rows))
+        self.members = np.zeros(len(self.rows), np.int32)
         self.control = np.zeros(1, CONTROL)[0]
         self.control["loss"] = 1.0
         self.blocks, self.block, self.at = self._draw(), np.empty(0, np.int32), 0  # the next row of the block
@@ -124,7 +127,8 @@ class PegasosRun(StochasticRun):
         while left > 0:
             if self.at == len(self.block):
                 self._next_block()
-            first, self.at = self.at, min(len(self.block), self.at + left)
+            first = self.at
+            self.at = min(len(self.block), self.at + left)
             visit(
                 self.lam,
                 self.control,
@@ -142,7 +146,8 @@ class PegasosRun(StochasticRun):
 
     def _next_block(self) -> None:
         """Take the next block of rows and compute the sums that their steps start from."""
-        self.block, self.at = next(self.blocks), 0
+        self.block = next(self.blocks)
+        self.at = 0
         members = self.expansion
         which = np.concatenate([members, self.block])
         values: np.ndarray = np.empty((len(self.block), len(which)), self.dtype)
@@ -156,9 +161,11 @@ class PegasosRun(StochasticRun):
 
         The step needs w and t alone, so it can follow any machine of the problem, whichever method it came from.
         """
-        s, now = len(beta), self.control
+        s = len(beta)
+        now = self.control
         self.counts[:s], self.members[:s], now["size"] = self.lam * t * beta, np.arange(s), s
-        now["t"], now["scale"] = t, 1.0 / (self.lam * t) if t else 0.0
+        now["t"] = t
+        now["scale"] = 1.0 / (self.lam * t) if t else 0.0
         rows = np.arange(s, self.m, dtype=np.int32)
         self.blocks = iter(np.split(rows, range(BLOCK, len(rows), BLOCK)))
         self.advance(len(rows))
@@ -177,8 +184,10 @@ class PegasosRun(StochasticRun):
 
         The objective is that of w, with the mean hinge loss of the rows met last; no gap is known.
         """
-        now, members = self.control, self.expansion
-        alpha, square = self.counts[members] * float(now["scale"]), float(now["square"])
+        now = self.control
+        members = self.expansion
+        alpha = self.counts[members] * float(now["scale"])
+        square = float(now["square"])
         return StochasticIterate(
             iterations=int(now["t"]),
             objective=0.5 * self.lam * square + float(now["loss"]),
@@ -232,25 +241,26 @@ def after_portion(
     started, K, pairs = time.perf_counter(), len(classes), [*combinations(range(len(classes)), 2)]
     resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), max_iterations=None)
     support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, len(pairs)))
-    columns, spent = resolved.as_columns(), 0.0
+    columns = resolved.as_columns()
+    spent = 0.0
     if begun is not None:
         model = begun.model
         assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
         support, counts, weights = model.support, model.counts, model.pair_weights()
-        columns, spent = dict(begun.settings), begun.train_seconds
+        columns = dict(begun.settings)
+        spent = begun.train_seconds
         resolved = replace(resolved, kernel=model.kernel)
     refuse_out_of_range(resolved.kernel, str(columns["kernel"]), X)
     order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
     rows = stacked([support, X[order]])
     codes = np.concatenate([np.repeat(np.arange(K), counts), codes[order]])
-    coefficients, lam = np.zeros((len(codes), K - 1)), columns["lambda"] * K / 2.0
+    coefficients = np.zeros((len(codes), K - 1))
+    lam = columns["lambda"] * K / 2.0
     for pair, (i, j) in enumerate(pairs):
         places = np.flatnonzero((codes == i) | (codes == j))
         if len(places):
-            y, penalties = (
-                np.where(codes[places] == i, 1.0, -1.0),
-                np.full(len(places), 1.0 / (lam * len(places))),
-            )
+            y = np.where(codes[places] == i, 1.0, -1.0)
+            penalties = np.full(len(places), 1.0 / (lam * len(places)))
             run = PegasosRun(Binary(rows[places], y, penalties, (0,)), resolved)
             run.visit_from(weights[places[places < len(weights)], pair], int(seen[i] + seen[j]))
             coefficients[places, np.where(y > 0.0, j - 1, i)] = run.counts * run.control["scale"]

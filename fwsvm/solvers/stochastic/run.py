@@ -82,7 +82,8 @@ def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
         at.u,
         resolved.threads,
     )
-    gap, goal = primal - dual, resolved.tolerance * primal if resolved.stop == "relative" else -np.inf
+    gap = primal - dual
+    goal = resolved.tolerance * primal if resolved.stop == "relative" else -np.inf
     return proven(primal, gap, primal, dual, goal=goal, measured=gap + rounding)
 
 
@@ -111,7 +112,8 @@ class StochasticRun:
     kernel_evaluations = 0
 
     def __init__(self, problem: Binary, resolved: Resolved) -> None:
-        self.problem, self.resolved = problem, resolved
+        self.problem = problem
+        self.resolved = resolved
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
         self.dtype: type = np.float64

@@ -156,10 +156,12 @@ class ScsRun(DescentRun):
             order = np.concatenate([order, tested])
         X: Any = problem.X
         rows = as_rows(X[order], self.dtype)
-        self.order, self.tested = order, slice(0, 0 if self.is_next else most)
+        self.order = order
+        self.tested = slice(0, 0 if self.is_next else most)
         own, self.selves = own_terms_and_values(resolved.kernel, rows)
         self.table = table(rows, own)
-        self.m1, self.m2 = rule.growing * rule.m1, rule.growing * rule.m2
+        self.m1 = rule.growing * rule.m1
+        self.m2 = rule.growing * rule.m2
         self.ball = rule.radius * self.unit
 
     # ---------------------------------------------------------------- Algorithm 1
@@ -170,10 +172,12 @@ class ScsRun(DescentRun):
         self._draw()
         full = len(self.w) == self.most
         if full:
-            self.m1, self.m2 = rule.m1, rule.m2
+            self.m1 = rule.m1
+            self.m2 = rule.m2
         else:
             self.ahead = 0.0  # new rows tell more about the incumbent than another subgradient nearby
-        vanishes, smallest = self.propose(), rule.least_radius * self.unit
+        vanishes = self.propose()
+        smallest = rule.least_radius * self.unit
         at_smallest = self.ball <= smallest
         self.iterations += 1
         self.stuck = self.failures >= rule.patience
@@ -209,7 +213,8 @@ class ScsRun(DescentRun):
         if self.is_next:  # what was tested comes into the sample
             added, first, count = slice(old, old), size, rule.added_rows(size)
         tested = slice(first, min(first + count, len(self.order)))
-        more, self.tested = slice(self.tested.stop, tested.stop), tested
+        more = slice(self.tested.stop, tested.stop)
+        self.tested = tested
         used = np.flatnonzero(self.vectors[:, :old].any(axis=0))
         products = [self._sums_at(rows, used, self.vectors[:, used]) for rows in (added, more)]
         self.grow(self.problem.y[self.order[old:size]], *products)
