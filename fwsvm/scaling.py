@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns
 from fwsvm._memory import require
@@ -38,9 +37,9 @@ class Ranges(NamedTuple):
     lower, upper : float
     """
 
-    features: NDArray[np.int64]
-    minimum: NDArray[np.float64]
-    maximum: NDArray[np.float64]
+    features: np.ndarray
+    minimum: np.ndarray
+    maximum: np.ndarray
     lower: float
     upper: float
 
@@ -56,7 +55,7 @@ class Ranges(NamedTuple):
         return f"x\n{self.lower:.17g} {self.upper:.17g}\n{lines}"
 
 
-def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) -> Ranges:
+def fit(X: RowMatrix, scaling: str, counted: np.ndarray | None = None) -> Ranges:
     """Return the ranges of the columns of ``X``, shape (m, n), for a scaling of `TARGETS`.
 
     With ``counted``, a boolean mask (m,), of those rows alone, if there are any.
@@ -75,7 +74,7 @@ def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) ->
     return Ranges(features[varies], minimum[varies], maximum[varies], *TARGETS[scaling])
 
 
-def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def extremes(X: RowMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the columns of X, shape (m, n), that may vary, ascending, and the least and largest value of each.
 
     Of wide sparse rows, those that store a value.
@@ -140,7 +139,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     return every
 
 
-def _mapped(values: NDArray[np.float64], ranges: Ranges, which: Any) -> NDArray[np.float64]:
+def _mapped(values: np.ndarray, ranges: Ranges, which: Any) -> np.ndarray:
     """Return values scaled in svm-scale's order, so that no bit differs; ``which`` are their places in the ranges."""
     low = ranges.minimum[which]
     high = ranges.maximum[which]

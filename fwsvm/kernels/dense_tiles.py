@@ -73,7 +73,8 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
 
     Rows after the last of ``lines`` are equal to it.
     """
-    last, n, zero = lines.size - 1, tiles.features, zeros(out, HEIGHT, REGISTERS)
+    n = tiles.features
+    zero = zeros(out, HEIGHT, REGISTERS)
     for c in range(0, count, GROUP):
         for part in range(0, HEIGHT, lanes_of(zero)):
             x, z = (
@@ -89,7 +90,7 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
             for k in range(GROUP):
                 store(
                     out,
-                    lines[minimum(c + k, last)] * width + shift + part,
+                    lines[minimum(c + k, lines.size - 1)] * width + shift + part,
                     value(kernel, sums[k], own, zero + own_left[c + k]),
                 )
 

@@ -127,7 +127,7 @@ def product_with_row(qp, w, i):
 @njit_inlined_step(fastmath={"contract"}, no_rewrites=False)
 def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    b, c, d = 0.0, 0.0, 0.0
+    b = c = d = 0.0
     if columns is None:  # which the compiler knows: one of the two loops is left
         return a + _inner_of_dense(values, w, k, end)
     while k + four <= end:
@@ -249,7 +249,9 @@ def measure(qp, alpha, length, margins):
     eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it by the slope of the row's loss, and D,
     whose |w|^2 is that of a rounded w, by alpha_i.
     """
-    gap, least, most, of_gap, of_gradient = 0.0, np.inf, -np.inf, 0.0, 0.0
+    gap = of_gap = of_gradient = 0.0
+    least = np.inf
+    most = -np.inf
     for i in range(len(alpha)):
         point = qp.points[i]
         g = 1.0 - margins[i] - point.ridge * alpha[i]
@@ -332,7 +334,7 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
     P(theta w) may be that of two numbers of 1e20.
     """
     margins = margins_of(qp, w)
-    square = float(w @ w)
+    square = w @ w
     found = certificate(qp, alpha, w, margins)
     options = []
     best, _ = best_multiple(qp.points, margins, square, 0.0)

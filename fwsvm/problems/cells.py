@@ -70,7 +70,7 @@ def _widest_direction(X: RowMatrix) -> np.ndarray:
     scores: Any = np.random.default_rng(0).standard_normal(X.shape[0])
     for _ in range(ROUNDS):
         direction = X.T @ (scores - scores.mean())
-        direction = direction / (np.linalg.norm(direction) or 1.0)
+        direction /= np.linalg.norm(direction) or 1.0
         scores = X @ direction
     return np.asarray(direction)
 

@@ -101,8 +101,8 @@ def certificate(
     squares = off * (itself[rows] @ np.square(sources))  # of alpha' K alpha, and of the same of the duals
     dual = 0.0
     for k, b in ((1, u), (2, clipped)):
-        square = float((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
-        dual = max(dual, box_dual(float(b.sum()) / m, square, float(b.max(initial=0.0))))
+        square = ((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
+        dual = max(dual, box_dual(b.sum() / m, square, b.max(initial=0.0)))
     return primal, dual, float(np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0])
 
 

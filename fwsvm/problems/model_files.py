@@ -23,7 +23,7 @@ from array import array
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -37,6 +37,7 @@ from fwsvm.problems.cells import CellModel, Cells
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.scaling import Ranges
 
+Header: TypeAlias = dict[str, list[str]]  # the words of each keyword
 MARK = "#fwsvm "
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
 CELLS = "c_svc_cells"
@@ -199,9 +200,9 @@ def read(path: str | Path) -> Model:
         raise ModelError(f"{path}: this is not a model that fwsvm can read: {str(error)[:200]}") from None
 
 
-def _header(lines: Iterator[str]) -> dict[str, list[str]]:
+def _header(lines: Iterator[str]) -> Header:
     """Return the words of each keyword of a header; the lines of the vectors or weights come next."""
-    header: dict[str, list[str]] = {}
+    header: Header = {}
     for line in lines:
         keyword, *words = line.split() or [""]
         if keyword in ("SV", "w"):
@@ -219,7 +220,7 @@ def _facts(lines: Iterator[str]) -> dict[str, Any]:
     return found
 
 
-def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
+def _kernel_model(header: Header, lines: Iterator[str]) -> Model:
     if (svm_type := header["svm_type"][0]) not in (*SVM_TYPES, CELLS):
         raise ValueError(f"svm_type is {shown(svm_type)}; fwsvm reads {' and '.join(SVM_TYPES)}")
     K = len(header["label"])
@@ -271,7 +272,7 @@ def _kernel_model(header: dict[str, list[str]], lines: Iterator[str]) -> Model:
     )
 
 
-def _kernel(header: dict[str, list[str]], facts: dict[str, Any]) -> Any:
+def _kernel(header: Header, facts: dict[str, Any]) -> Any:
     """Return the kernel of the facts, else the one that LIBSVM calls so, with the parameters of the header."""
     kernel_type = header["kernel_type"][0]
     named = {family.libsvm: family for family in KERNELS.values()}
@@ -286,7 +287,7 @@ def _kernel(header: dict[str, list[str]], facts: dict[str, Any]) -> Any:
     return family.checked(**given)
 
 
-def _linear_model(header: dict[str, list[str]], lines: Iterator[str]) -> LinearModel:
+def _linear_model(header: Header, lines: Iterator[str]) -> LinearModel:
     if "SVR" in (solver := header["solver_type"][0]) or solver == "ONECLASS_SVM":
         raise ValueError(f"solver_type is {shown(solver)}, not a classifier that fwsvm can predict with")
     K, features, constant = len(header["label"]), int(header["nr_feature"][0]), float(header["bias"][0])
@@ -303,7 +304,7 @@ def _linear_model(header: dict[str, list[str]], lines: Iterator[str]) -> LinearM
     )
 
 
-def _known(facts: dict[str, Any], header: dict[str, list[str]]) -> dict[str, Any]:
+def _known(facts: dict[str, Any], header: Header) -> dict[str, Any]:
     """Return what models of both kinds have of the facts; classes are by default the labels of the header."""
     classes = tuple(map(str, facts.get("classes", header["label"])))
     if not 2 <= len(set(classes)) == len(header["label"]):

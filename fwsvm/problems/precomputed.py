@@ -114,7 +114,7 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     try:
         np.linalg.cholesky(values + np.diag(slack + (0.0 if penalties is None else 1.0 / penalties)))
     except np.linalg.LinAlgError:
-        least = float(np.linalg.eigvalsh(values)[0])
+        least = np.linalg.eigvalsh(values)[0]
         remedy = f"add {-least:.3g} to its diagonal"
         if penalties is not None:
             remedy += f", or take a C of at most {-0.99 / least:.3g}, whose ridge makes up for it"
@@ -135,7 +135,7 @@ def refuse_other_rows(X: RowMatrix, last: int = 0, training_rows: int | None = N
     """
     used = X.shape[1] - 1
     if isinstance(X, scipy.sparse.csr_array):  # whose reader keeps the zero of 0:0
-        used = int(X.indices.max(initial=0))
+        used = X.indices.max(initial=0)
         if len(missing := np.flatnonzero(np.diff(X[:, [0]].indptr) == 0)):
             raise DataError(
                 f"row {missing[0] + 1} has no number 0:i, but rows for a precomputed kernel are kernel values with the "
@@ -159,5 +159,5 @@ def decision(support: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
     ``support`` is a table of the support vectors' numbers alone.
     """
     numbers = scipy.sparse.csr_array(support).sum(axis=1).astype(np.int64)
-    refuse_other_rows(X, int(numbers.max(initial=0)))
+    refuse_other_rows(X, numbers.max(initial=0))
     return X[:, numbers] @ weights

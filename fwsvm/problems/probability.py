@@ -25,10 +25,10 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     from scipy.optimize import minimize  # late: it takes as long to import as numba
     from scipy.special import expit
 
-    P = float(positive.sum())
-    N = float((~positive).sum())
+    P = positive.sum()
+    N = (~positive).sum()
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
-    scale = float(np.abs(decision).max()) or 1.0
+    scale = np.abs(decision).max() or 1.0
     design = np.column_stack([decision / scale, np.ones_like(decision)])
 
     def cross_entropy(at):

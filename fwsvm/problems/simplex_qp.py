@@ -90,7 +90,8 @@ def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
         squares += alpha[t] * alpha[t] * diagonal[t]
         ridge_part += alpha[t] * alpha[t] * ridge[t]
     off = value_rounding * np.sqrt(squares)
-    least, lowest, losses = np.inf, np.inf, 0.0
+    least = lowest = np.inf
+    losses = 0.0
     for t in range(q.size):
         least = minimum(least, q[t])
         lowest = minimum(lowest, q[t] - off * np.sqrt(diagonal[t]))

@@ -10,7 +10,7 @@ another have the same results to the last bit. After a run that a clock ended, t
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from fwsvm.solvers.fit import checked, prepare, refuse_penalties
 from fwsvm.solvers.loop import Watch, subproblems_of
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
-from fwsvm.solvers.solver import Iterate, WarmStart
+from fwsvm.solvers.solver import Iterate, WarmStarts
 from fwsvm.solvers.subproblems import Solved, solve_all
 from fwsvm.solvers.tuning import DECIDED_TOGETHER, DECISIONS_HELD
 from fwsvm.status import Status
@@ -74,7 +74,7 @@ class CPath:
         self.resolved = [replace(resolve(each, self.rows.X), traced=False) for each in settings]
         self.problems, _ = prepare(self.rows, self.resolved[0])
         self.columns: ColumnStore = {}
-        self.warm_starts: Mapping[int, WarmStart] = {}
+        self.warm_starts: WarmStarts = {}
         self.together: list[Solved] | None = None  # what is solved for all penalties at once
 
     @blas_on(1)
@@ -137,12 +137,12 @@ class CPath:
         ]
         return [replace(each, support=self.rows.numbers(each.support)) for each in found]
 
-    def _compute_certificates(self, runs: Sequence[Run]) -> list[dict[int, WarmStart]]:
+    def _compute_certificates(self, runs: Sequence[Run]) -> list[WarmStarts]:
         """Compute the certificates that runs deferred, those of one subproblem together.
 
         Returns where the subproblems of each run go on whose certificates refute them, by number.
         """
-        refuted: list[dict[int, WarmStart]] = [{} for _ in runs]
+        refuted: list[WarmStarts] = [{} for _ in runs]
         waiting = defaultdict(list)
         for run, starts in zip(runs, refuted, strict=True):
             for part in run.solved.parts:
@@ -168,7 +168,7 @@ class CPath:
                     starts[number] = warm_start
         return refuted
 
-    def _go_on(self, run: Run, starts: dict[int, WarmStart]) -> Solved:
+    def _go_on(self, run: Run, starts: WarmStarts) -> Solved:
         """Return a run after those of its parts have gone on whose certificates refuted them."""
         for part in run.solved.parts:
             if part.numbers[0] in starts:

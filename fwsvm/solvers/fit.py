@@ -184,8 +184,8 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
 
 def refuse_penalties(C: float, weights: np.ndarray) -> None:
     """Refuse penalties C_i, the penalty times the row's weight, (m,), outside what double precision is good for."""
-    least = C * float(weights.min())
-    most = C * float(weights.max())
+    least = C * weights.min()
+    most = C * weights.max()
     if not SMALLEST_PENALTY <= least <= most <= LARGEST_PENALTY:
         raise UsageError(
             f"C times the weights of rows goes from {least:.3g} to {most:.3g}, beyond {SMALLEST_PENALTY:g} to "
@@ -245,7 +245,7 @@ def refuse_out_of_range(kernel: Any, kernel_name: str, X: RowMatrix | Rows) -> N
             own, values = map(np.abs, own_terms_and_values(kernel, rows))
         fits = np.maximum(own, values) <= LARGEST_VALUE  # not those that are not numbers
         if not fits.all():
-            row = int(np.argmin(fits))
+            row = np.argmin(fits)
             what = f"the {kernel_name} kernel's value {values[row]:.3g} with itself"
             remedy = f"{SCALE}, or take a smaller degree, gamma or coef0"
             if own[row] > LARGEST_VALUE:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.problems.binary import Expansion, Hyperplane
+from fwsvm.problems.binary import Expansion
 from fwsvm.problems.cells import CellModel
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.solvers import certify
@@ -212,8 +212,7 @@ def _linear_model(problems: Subproblems, resolved: Resolved, solved: Solved) -> 
     weights = np.zeros((len(problems), problems.X.shape[1] + 1))  # the bias last
     places = np.arange(problems.X.shape[1]) if problems.columns is None else problems.columns
     for part in solved.parts:
-        machine = part.certified.machine
-        assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
+        machine: Any = part.certified.machine  # a Hyperplane, as one-versus-rest families return
         weights[part.numbers, places] = machine.weights
         weights[part.numbers, -1] = machine.bias
     rule, K, occupied = resolved.rule, problems.K, problems.occupied

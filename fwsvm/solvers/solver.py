@@ -7,7 +7,7 @@ iterate: the family's `certify`.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class WarmStart:
     """
 
     weights: np.ndarray
+
+
+WarmStarts: TypeAlias = dict[int, WarmStart]  # by number of the subproblem
 
 
 class Counters(NamedTuple):

@@ -4,7 +4,7 @@ import functools
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +17,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.cells import Cells
 from fwsvm.solvers.loop import BinaryResult, Clock, Watch, reporter, solve, subproblems_of
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import WarmStart
+from fwsvm.solvers.solver import WarmStarts
 from fwsvm.status import Status
 
 
@@ -89,7 +89,8 @@ class Subproblems:
 
     def problem(self, number: int, resolved: Resolved) -> tuple[Binary, np.ndarray]:
         """Return a problem, and the numbers of its rows among all."""
-        X, rows, stream = self.rows, np.arange(len(self.codes)), (resolved.seed, number)
+        X = self.rows
+        rows = np.arange(len(self.codes))
         if self.in_pairs:
             rows = np.concatenate([self.members[c] for c in self.classes[number]])
             if resolved.family.searches:  # the class +1 first, or rows would be copied again
@@ -98,7 +99,7 @@ class Subproblems:
                 rows.sort()
                 X = X[rows]
         y = np.where(self.codes[rows] == self.classes[number][0], 1.0, -1.0)
-        return Binary(X, y, self.penalties(rows, resolved.C), stream), rows
+        return Binary(X, y, self.penalties(rows, resolved.C), (resolved.seed, number)), rows
 
     def penalties(self, rows: np.ndarray, C: float) -> np.ndarray:
         """Return the penalties C_i of some rows, (s,)."""
@@ -117,7 +118,7 @@ class Solved:
     parts: list[BinaryResult] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
-    warm_starts: dict[int, WarmStart] = field(default_factory=dict)
+    warm_starts: WarmStarts = field(default_factory=dict)
     machines: tuple[np.ndarray, np.ndarray] | None = None
     compile_seconds: float = 0.0
 
@@ -126,7 +127,7 @@ def solve_all(
     problems: Subproblems,
     resolved: Resolved,
     watch: Watch | None,
-    starts: Mapping[int, WarmStart] | None = None,
+    starts: WarmStarts | None = None,
     columns: ColumnStore | None = None,
     begun: Solved | None = None,
 ) -> Solved:
@@ -162,7 +163,7 @@ def solve_all(
             resolved, threads=resolved.threads // workers, cache_mib=max(1, resolved.cache_mib // workers)
         )
     waiting = deque(wanted[np.argsort(-problems.sizes[wanted], kind="stable")].tolist())
-    next_starts: dict[int, WarmStart] = {}
+    next_starts: WarmStarts = {}
     setup = Clock(begun.seconds, begun.compile_seconds)
     halt = threading.Event()
     if workers > 1 and resolved.family.searches:

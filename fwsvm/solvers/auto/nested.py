@@ -52,7 +52,7 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
     """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
     from fwsvm.solvers.fit import prepare
 
-    X, codes, weights, classes = checked.X, checked.codes, checked.weights, checked.labels
+    X, codes, classes = checked.X, checked.codes, checked.labels
     m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
     sizes = [max(len(classes), min(m, resolved.rule.first))]
     seconds: list[float] = []
@@ -68,7 +68,7 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         started = perf_counter()
         try:
             sample = checked._replace(
-                X=X[rows] if len(rows) < m else X, codes=codes[rows], weights=weights[rows]
+                X=X[rows] if len(rows) < m else X, codes=codes[rows], weights=checked.weights[rows]
             )
             problems, one = prepare(sample, one)
             solved = solve_all(problems, one, watch, starts)
@@ -126,7 +126,7 @@ def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
     """
     drawn = np.random.default_rng(seed).permutation(len(codes))
     place = np.empty(len(codes))
-    for k in range(int(codes.max()) + 1):
+    for k in range(codes.max() + 1):
         mine = drawn[codes[drawn] == k]
         place[mine] = (np.arange(len(mine)) + 0.5) / max(1, len(mine))
         place[mine[:1]] = 0.0
@@ -148,7 +148,7 @@ def next_size(sizes: list[int], seconds: list[float], m: int, left: float) -> in
     power = 2.0
     if len(seconds) > 1:
         grown = np.log(max(seconds[-1], 1e-9) / max(seconds[-2], 1e-9)) / np.log(sizes[-1] / sizes[-2])
-        power = min(max(float(grown), 1.0), MOST_POWER)
+        power = min(max(grown, 1.0), MOST_POWER)
     jump = min(LARGEST_JUMP, max(0.0, SAFE_SHARE * left / seconds[-1]) ** (1.0 / power))
     size = min(m, int(jump * at))
     return size if size >= min(m, SMALLEST_JUMP * at) and size > at else 0

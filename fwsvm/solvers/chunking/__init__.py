@@ -159,7 +159,7 @@ class ChunkRun:
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
-        f = (q - self.all_rows.ridge * self.alpha) / float(self.alpha @ q)
+        f = (q - self.all_rows.ridge * self.alpha) / (self.alpha @ q)
         self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
         return select_rows(f, self.alpha, self.y)
 
@@ -183,7 +183,7 @@ class ChunkRun:
 
     def _excess_outside(self, q: np.ndarray) -> float:
         """Return by how much the gap of rows outside the chunk is above the goal."""
-        R = float(self.alpha @ q)
+        R = self.alpha @ q
         return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self.all_rows.goal(R)
 
     # ---------------------------------------------------------------- the contract of a Solver

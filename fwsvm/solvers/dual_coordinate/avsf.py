@@ -43,17 +43,19 @@ class AVSF(NamedTuple):
     p_min: float = 0.05
     p_max: float = 20.0
 
-    def check(self) -> None:
-        """Refuse constants that make no sense with `UsageError`; preferences start at 1."""
+    def first_epsilon(self) -> float:
+        """Return epsilon where the gap ends the run, 0: the preferences, which start at 1, are then never reset.
+
+        Raises
+        ------
+        UsageError
+            Constants that make no sense.
+        """
         if not (0.0 < self.p_min <= 1.0 <= self.p_max < math.inf and 0.0 < self.c <= 1.0):
             raise UsageError(
                 f"avsf needs 0 < p_min <= 1 <= p_max and 0 < c <= 1, not p_min={self.p_min:g}, "
                 f"p_max={self.p_max:g}, c={self.c:g}"
             )
-
-    @property
-    def first_epsilon(self) -> float:
-        """Epsilon where the gap ends the run: the preferences are then never reset."""
         return 0.0
 
     @staticmethod

@@ -309,7 +309,9 @@ def goal(s, gap):
 @njit_inner
 def _next_sweep(rule, s):
     now = s.now
-    now.doing, now.at, now.decrease, now.travelled = SWEEPING, 0, 0.0, 0.0
+    now.doing = SWEEPING
+    now.at = 0
+    now.decrease = now.travelled = 0.0
     begin(rule, s)
 
 
@@ -353,7 +355,8 @@ def _end_survey(rule, s):
             now.stop = STALLED
     seen = now.optimism / (now.gap - now.decrease) if now.gap > now.decrease else 1.0
     now.optimism = min(max(seen, 1.0), MULTIPLE_TRY_FACTOR)
-    now.moved, now.distance, now.idle = 0.0, 0.0, 0
+    now.moved = now.distance = 0.0
+    now.idle = 0
     now.dual_surveyed = now.dual
     now.sweeps_surveyed = now.sweeps
     _next_sweep(rule, s)

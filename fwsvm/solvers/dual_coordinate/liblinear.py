@@ -37,10 +37,6 @@ class Liblinear(NamedTuple):
     loss: Loss = Loss.HINGE
     bias: float = 0.0
 
-    def check(self) -> None:
-        """Refuse nothing: the method has no constants of its own."""
-
-    @property
     def first_epsilon(self) -> float:
         """Epsilon to begin with where the gap ends the run."""
         return 0.1

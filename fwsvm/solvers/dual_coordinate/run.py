@@ -88,7 +88,7 @@ class LinearRun:
     ) -> None:
         self.rule = rule
         self.resolved = resolved
-        rule.check()
+        first_epsilon = rule.first_epsilon()
         qp = self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
         m, tolerance, by_own_rule = len(qp.points), resolved.tolerance, resolved.stop == "eps"
@@ -96,7 +96,7 @@ class LinearRun:
             "tolerance": tolerance,
             "relative": resolved.stop == "relative",
             "by_own_rule": by_own_rule,
-            "epsilon": tolerance if by_own_rule else rule.first_epsilon,
+            "epsilon": tolerance if by_own_rule else first_epsilon,
             "least_before": -np.inf,
             "most_before": np.inf,
             "dual_surveyed": np.nan,
@@ -131,8 +131,9 @@ class LinearRun:
         s.w[:] = weights_of(self.qp, self._alpha)
         s.coordinates["slack"] = -1.0
         now["dual"] = dual(self.qp, self._alpha, s.w)
-        now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
-        now["decrease"] = 0.0
+        now["doing"] = SURVEYING
+        now["at"] = 0
+        now["optimism"] = now["gap"] = now["decrease"] = 0.0
         self.advance(
             len(self.qp.points)
         )  # the survey: whole, for a trace asks for one step at a time at first

@@ -115,6 +115,6 @@ def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: b
     alone = len(columns.table.tiles.numbers) > 0 or not new
     size = (max(least_cost(m), min(WIDE, block // m, used // 3)) if alone else WIDE) if ahead else 1
     rows = np.empty(max(1, min(size, len(columns.row_of) // 2)), np.int32)
-    count = prefetch_set(s.q, s.alpha, s.slot_of, float(now["R"]), int(now["wanted"]), new, rows)
-    compute(columns, rows[:count], s.alpha, int(now["vertex"]))
+    count = prefetch_set(s.q, s.alpha, s.slot_of, now["R"], now["wanted"], new, rows)
+    compute(columns, rows[:count], s.alpha, now["vertex"])
     now["stop"] = GOING

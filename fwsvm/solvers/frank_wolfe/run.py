@@ -226,7 +226,7 @@ class SimplexRun:
         """Return the weights (m,) of the rows of this run."""
         s = self.state
         alpha = np.zeros(len(self.order))
-        active = s.active[: int(s.now["active"])]
+        active = s.active[: s.now["active"]]
         alpha[s.sample.row[active] if self.computed else active] = s.alpha[active]
         return alpha
 
@@ -291,7 +291,7 @@ class SimplexRun:
 
     def within(self) -> bool:
         """Whether the gap last seen, exact under full search but for rounded columns, is that of the goal."""
-        return self._gap() <= self.all_rows.goal(float(self.now["R"]))
+        return self._gap() <= self.all_rows.goal(self.now["R"])
 
     def _gap(self) -> float:
         now = self.now
@@ -368,7 +368,7 @@ class SimplexRun:
     def _take_violator(self, q: np.ndarray) -> bool:
         """Make the row of least q (m,) the candidate if that violates the goal; return whether it does."""
         now = self.now
-        row = int(q.argmin())
+        row = q.argmin()
         if 2.0 * (now["R"] - q[row]) <= max(
             self.all_rows.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]
         ):

@@ -109,7 +109,7 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
 
     That is a free one of its class (+1 or -1 in y, shape (m,)), with its column, unless it is active.
     """
-    sample, active, drawn = s.sample, s.active[: int(s.now["active"])], s.sample.drawn[:CANDIDATES]
+    sample, active, drawn = s.sample, s.active[: s.now["active"]], s.sample.drawn[:CANDIDATES]
     which = sample.row[active]
     values = np.empty((len(drawn), len(active)), s.cached.dtype)
     fill_some(columns.kernel, columns.table, drawn, which, values, columns.threads)
@@ -118,12 +118,12 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
     held = (places >= 0) & (sample.row[places] == drawn) & (s.place[places] >= 0)
     q = y[drawn] * ((values + 1.0) @ (y[which] * s.alpha[active]))
     q += np.where(held, s.alpha[places] * s.ridge[places], 0.0)
-    c = int(q.argmin())
+    c = q.argmin()
     i = drawn[c]
     t = places[c]
     if not held[c]:
         first = 0 if i < sample.plus else s.plus
-        t = first + int((s.place[first:] < 0).argmax())
+        t = first + (s.place[first:] < 0).argmax()
         sample.row[t] = i
         sample.place_of[i] = t
         s.ridge[t] = sample.ridge[i]
@@ -181,7 +181,7 @@ def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
     """
     now = s.now
     m = len(s.sample.place_of)
-    fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
+    fits = 2 * now["active"] * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each
     return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

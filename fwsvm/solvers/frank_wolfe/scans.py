@@ -103,7 +103,8 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     those of an earlier range. Gains are slope^2 / curvature, compared without a division.
     """
     whole, lanes, zero = first + (last - first) // 8 * 8, load(LANES, 0), broadcast(0.0)
-    square, width, where = zero, broadcast(1.0), zero
+    square = where = zero
+    width = broadcast(1.0)
     for t in range(first, whole, 8):
         diagonal = load(active_diagonal, t)
         slope = where_positive(diagonal, maximum(load(q, t) - q_i, 0.0), zero)
@@ -215,7 +216,7 @@ def _do_share(s, share, epoch):
 def _scan_range(s, first, last):
     """Do the present task on a range of rows; return the row that is found, and how good it is: less is better."""
     now = s.now
-    kind, i, scale, a, b = now.kind, now.i, now.scale, now.a, now.b
+    kind, i, a = now.kind, now.i, now.a
     q, k_i, k_j, active_diagonal = s.q, s.cached[s.slot_of[i]], s.cached[s.slot_of[now.j]], s.active_diagonal
     middle = minimum(maximum(s.plus, first), last)
     place = np.int64(0)
@@ -226,7 +227,9 @@ def _scan_range(s, first, last):
     for sign in range(1, -2, -2):  # the class +1 comes first
         start, stop = (first, middle) if sign > 0 else (middle, last)
         if kind == UPDATE:
-            place, value = update_scan(q, k_i, k_j, scale, sign * a, sign * b, start, stop, place, value)
+            place, value = update_scan(
+                q, k_i, k_j, now.scale, sign * a, sign * now.b, start, stop, place, value
+            )
         else:
             place, value = partner_scan(
                 k_i, q, active_diagonal, q[i], s.diagonal[i], sign * a, start, stop, place, value

@@ -47,7 +47,7 @@ def path_start(start: SimplexStart, ridge: np.ndarray) -> tuple[np.ndarray, np.n
     scales = 1.0 / np.sqrt(R)
     factors = scales * np.linalg.lstsq(products * np.outer(scales, scales), scales, rcond=ROUNDING)[0]
     best = factors @ b
-    total = float(np.maximum(factors @ b, 0.0).sum())
+    total = np.maximum(best, 0.0).sum()
     return (best / total, factors @ f / total) if 0.0 < total < np.inf else (b[0], f[0])
 
 
@@ -75,7 +75,8 @@ def improve_pairs(K, alpha, q):
             R += alpha[j] * q[j]
             if q[j] < q[i]:
                 i = j
-        partner, most, widest, step = -1, 0.0, 0.0, 0.0
+        partner = -1
+        most = widest = step = 0.0
         for j in range(q.size):
             slope = q[j] - q[i]
             if alpha[j] > 0.0 and slope > 0.0:

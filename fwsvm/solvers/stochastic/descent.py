@@ -87,7 +87,7 @@ def shortest(products: np.ndarray) -> np.ndarray:
     """
     from scipy.optimize import nnls  # late: it takes as long to import as numba
 
-    scale = float(products.diagonal().max())
+    scale = products.diagonal().max()
     values, vectors = np.linalg.eigh(products / scale if scale > 0.0 else products)
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     found, _ = nnls(np.vstack([root, np.ones(len(root))]), np.append(np.zeros(len(root)), 1.0))
@@ -106,8 +106,10 @@ def line_search(lacks, turn, linear, curvature, length2, longest, m1, m2, n):
     length2 : float, |d|^2
     longest : float, b
     """
-    low, high, t, best, lowest = 0.0, longest, longest, 0.0, 0.0
-    rows, start, trials = lacks.size, 0.0, 0
+    low = best = lowest = start = 0.0
+    high = t = longest
+    rows = lacks.size
+    trials = 0
     for lack in lacks:
         start += max(lack, 0.0)
     while trials < MAX_TRIALS:
@@ -166,7 +168,8 @@ def turn(g, inside, d, dual, n, start, fresh):
 @njit(fastmath={"reassoc", "contract"})
 def square_and_loss(x, w):
     """Return x' Q x and the mean hinge loss, for coefficients x and their products."""
-    n, square, loss = w.size, 0.0, 0.0
+    n = w.size
+    square = loss = 0.0
     for i in range(n):
         square += x[i] * x[n + i]
         loss += max(0.0, 1.0 - w[i] * x[n + i])
@@ -370,7 +373,9 @@ class DescentRun(StochasticRun):
             self.m2,
             self.rule.n,
         )
-        self.t, self.ahead, self.trials = t, high * (t == 0.0), self.trials + trials
+        self.t = t
+        self.ahead = high * (t == 0.0)
+        self.trials += trials
         self.value_after = self.value + change
         self.square_after = self.square + t * (2.0 * inner + t * self.norm2)
 

@@ -244,8 +244,7 @@ def after_portion(
     columns = resolved.as_columns()
     spent = 0.0
     if begun is not None:
-        model = begun.model
-        assert isinstance(model, KernelModel)  # noqa: S101  (what one-versus-one families make)
+        model: Any = begun.model  # a KernelModel, as one-versus-one families make
         support, counts, weights = model.support, model.counts, model.pair_weights()
         columns = dict(begun.settings)
         spent = begun.train_seconds

@@ -245,7 +245,7 @@ class ScsRun(DescentRun):
         rule = self.rule
         least = rule.eta2 * self.lam * self.ball
         if self.euclid:  # d is Q c, which kernel values below 1 make shorter
-            least *= min(1.0, float(self.selves[: len(self.w)].max()))
+            least *= min(1.0, self.selves[: len(self.w)].max())
         if self.t == 0.0 or np.sqrt(self.length2) <= least:
             return False
         before, after, error = self._on_test_sample()
