@@ -34,7 +34,7 @@ def classes(labels: Labels) -> tuple[str, ...]:
     found = tuple(map(label_text, distinct[np.argsort(firsts)].tolist()))
     if "nan" in found:
         raise DataError("rows without labels have no classes")
-    if distinct.dtype.kind == "f" and ((np.abs(distinct) >= 2.0**53) & (np.abs(distinct) < 2.0**64)).any():
+    if distinct.dtype.kind == "f" and any(2.0**53 <= abs(label) < 2.0**64 for label in distinct.tolist()):
         raise DataError("whole numbers of 2^53 and more cannot be told apart as labels; write smaller ones")
     if len(found) != 2:
         return found
@@ -54,13 +54,20 @@ def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:
     Text matches as it is written; where all classes are numbers, also as the number that it writes.
     """
     place = {name: i for i, name in enumerate(classes)}
-    distinct, which = np.unique(labels, return_inverse=True)
-    names = [*map(label_text, distinct.tolist())]
+    order = labels.argsort()
+    ranked = labels[order]
+    is_first = np.ones(len(labels), bool)
+    is_first[1:] = (ranked[1:] != ranked[:-1]) & (
+        ranked[:-1] == ranked[:-1]
+    )  # NaN after NaN is no other label
+    names = [*map(label_text, ranked[is_first].tolist())]
     if not place.keys() >= {*names} and all(
         number(each) is not None and number_text(each) == each for each in classes
     ):
         names = [*map(number_text, names)]
-    return np.array([place.get(name, -1) for name in names], np.int32)[which]
+    codes = np.empty(len(labels), np.int32)
+    codes[order] = np.array([place.get(name, -1) for name in names], np.int32)[is_first.cumsum() - 1]
+    return codes
 
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again

@@ -1,5 +1,6 @@
 """Parameters of the classifiers, made from settings.csv, and the settings that words for gamma and seed become."""
 
+import functools
 import inspect
 import json
 import textwrap
@@ -17,6 +18,7 @@ Classifier = TypeVar("Classifier", bound=Any)
 WIDTH = 100  # columns of a docstring
 
 
+@functools.cache
 def rows_of(family: str) -> dict[str, dict[str, str]]:
     """Return the rows of settings.csv by the parameters that they are in the classifier of a family."""
     some = [row for row in table() if family in row["families"].split()]

@@ -279,7 +279,7 @@ def run_cells(
         try:
             watch(cell, Phase.TRAIN)
             if cell.predecessors is None:
-                resolved = replace(resolve(settings, rows.data.train.X), traced=cell.role == FINAL)
+                resolved = resolve(settings, rows.data.train.X, traced=cell.role == FINAL)
                 result, row = run_one(rows, replace(cell, settings=settings), told, resolved)
                 yield _record_of(cell, result, row)
                 continue

@@ -47,23 +47,22 @@ class DenseTiles(NamedTuple):
     features: int
 
 
-def dense_tiles(rows: Rows, own: np.ndarray, first: int = 0, last: int | None = None) -> DenseTiles:
-    """Return the rows first ... last - 1, by default all, packed in tiles."""
-    last = rows.height if last is None else last
-    count = -(-(last - first) // HEIGHT) * HEIGHT
+def dense_tiles(rows: Rows, own: np.ndarray, which: np.ndarray) -> DenseTiles:
+    """Return the rows ``which`` (row numbers), in that order, packed in tiles."""
+    count = -(-len(which) // HEIGHT) * HEIGHT
     numbers = np.zeros(count * rows.features, rows.values.dtype)
     padded = np.zeros(count, rows.values.dtype)
-    padded[: last - first] = own[first:last]
-    _pack_rows(rows, first, last, numbers)
+    padded[: len(which)] = own[which]
+    _pack_rows(rows, which, numbers)
     return DenseTiles(numbers, padded, rows.features)
 
 
 @njit
-def _pack_rows(rows, first, last, numbers):
-    """Pack the rows first ... last - 1 into tiles."""
-    for t in range(first, last):
-        base = (t - first) // HEIGHT * rows.features * HEIGHT + (t - first) % HEIGHT
-        for p in range(rows.starts[t], rows.starts[t + 1]):
+def _pack_rows(rows, which, numbers):
+    """Pack the rows ``which`` into tiles."""
+    for t in range(which.size):
+        base = t // HEIGHT * rows.features * HEIGHT + t % HEIGHT
+        for p in range(rows.starts[which[t]], rows.starts[which[t] + 1]):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 
 

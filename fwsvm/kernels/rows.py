@@ -45,11 +45,16 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
         return in_precision(X, dtype)
     if isinstance(X, np.ndarray):  # what is not zero is stored
         table = np.asarray(X, np.float64)
-        mask = table != 0.0
-        starts = np.zeros(len(table) + 1, np.int64)
-        mask.sum(axis=1).cumsum(out=starts[1:])
-        columns = np.broadcast_to(np.arange(table.shape[1], dtype=np.int32), table.shape)[mask]
-        return Rows(table[mask].astype(dtype, copy=False), columns, starts, table.shape[1])
+        m, n = table.shape
+        values = _writable(table.reshape(-1), dtype)
+        columns = np.tile(np.arange(n, dtype=np.int32), m)
+        starts = n * np.arange(m + 1, dtype=np.int64)
+        stored = table != 0.0
+        if not stored.all():
+            stored.sum(axis=1).cumsum(out=starts[1:])
+            values = values[stored.reshape(-1)]
+            columns = columns[stored.reshape(-1)]
+        return Rows(values, columns, starts, n)
     compressed: Any = canonical(X)
     return Rows(
         _writable(compressed.data, dtype),

@@ -13,7 +13,7 @@ from fwsvm import phases
 from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_dense_sums, dense_tiles, fill_dense
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms, own_terms_and_values
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import TILE, add_sparse_sums, fill_sparse
 from fwsvm.numerics.threads import blas_on, in_shares
 
@@ -56,7 +56,7 @@ class Table(NamedTuple):
 def table(rows: Rows, own: np.ndarray, *, dense: bool | None = None) -> Table:
     """Return the table of rows with these own terms; ``dense`` is by default what `is_dense` says."""
     if is_dense(rows) if dense is None else dense:
-        return Table(rows, own, dense_tiles(rows, own))
+        return Table(rows, own, dense_tiles(rows, own, np.arange(rows.height)))
     return Table(rows, own, DenseTiles(own[:0], own[:0], rows.features))
 
 
@@ -171,9 +171,11 @@ def sum_tables(
             np.zeros_like(own),
             np.zeros_like(own_sources),
         )
-    if dense:
-        sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
-    return kernel, table(sources, own_sources, dense=dense), which, table(rows, own, dense=False)
+    targets = table(rows, own, dense=False)
+    if not dense:
+        return kernel, table(sources, own_sources, dense=False), which, targets
+    tiles = dense_tiles(sources, own_sources, which)
+    return kernel, Table(sources, own_sources, tiles), np.arange(len(which)), targets
 
 
 def sums_of_tables(
@@ -207,7 +209,7 @@ def sums_of_tables(
         else:
             for start in range(begin, end, piece):
                 stop = min(start + piece, end)
-                packed = dense_tiles(rows, own, start, stop)
+                packed = dense_tiles(rows, own, np.arange(start, stop))
                 if many:
                     _add_products(
                         kernel, sources.tiles, which, weights, packed, out[:, start - first : stop - first]

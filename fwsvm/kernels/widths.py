@@ -59,7 +59,7 @@ def mean_squared_distance(X: RowMatrix) -> float:
     X, _ = occurring(X)
     if isinstance(X, np.ndarray):
         mean = X.sum(axis=0, dtype=np.float64) / m
-        squares = sum(np.sum(np.square(X[some] - mean)) for some in blocks(X, BLOCK))
+        squares = sum(np.square(X[some] - mean).sum() for some in blocks(X, BLOCK))
         return _at_least_zero(2.0 / (m - 1) * squares)
     rows = scipy.sparse.csr_array(X)
     mean, values, features = rows.sum(axis=0) / m, rows.data, rows.indices

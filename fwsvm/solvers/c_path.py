@@ -71,7 +71,7 @@ class CPath:
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], settings: Sequence[Settings]
     ) -> None:
         self.rows = checked(X, codes, classes, None, settings[0].class_weight)
-        self.resolved = [replace(resolve(each, self.rows.X), traced=False) for each in settings]
+        self.resolved = [resolve(each, self.rows.X, traced=False) for each in settings]
         self.problems, _ = prepare(self.rows, self.resolved[0])
         self.columns: ColumnStore = {}
         self.warm_starts: WarmStarts = {}
@@ -135,7 +135,7 @@ class CPath:
             result_of(self.problems, run.resolved, self._go_on(run, starts) if starts else run.solved)
             for run, starts in zip(runs, self._compute_certificates(runs), strict=True)
         ]
-        return [replace(each, support=self.rows.numbers(each.support)) for each in found]
+        return [*map(self.rows.numbered, found)]
 
     def _compute_certificates(self, runs: Sequence[Run]) -> list[WarmStarts]:
         """Compute the certificates that runs deferred, those of one subproblem together.

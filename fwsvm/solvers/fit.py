@@ -91,13 +91,13 @@ def fit(
     announce_compiling()
     with blas_on(1):
         rows = checked(X, codes, classes, weights, settings.class_weight)
-        resolved = resolved or replace(resolve(settings, rows.X), traced=traced)
+        resolved = resolved or resolve(settings, rows.X, traced=traced)
         if resolved.family.train:
             found: Result = resolved.family.train(rows, settings, resolved, watch)
         else:
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    return replace(found, support=rows.numbers(found.support))
+    return rows.numbered(found)
 
 
 class Checked(NamedTuple):
@@ -119,9 +119,11 @@ class Checked(NamedTuple):
     labels: tuple[str, ...]
     kept: np.ndarray | None
 
-    def numbers(self, some: np.ndarray | None) -> np.ndarray | None:
-        """Return the numbers of some of these rows, (s,), among those given."""
-        return some if some is None or self.kept is None else self.kept[some]
+    def numbered(self, result: Result) -> Result:
+        """Return a result whose support vectors have the numbers that they have among the rows given."""
+        if self.kept is None or result.support is None:
+            return result
+        return replace(result, support=self.kept[result.support])
 
 
 def checked(

@@ -88,7 +88,7 @@ def with_method(resolved: Resolved, name: str, **parameters: Any) -> Resolved:
     return replace(resolved, method=chosen, rule=chosen.make(parameters), family=FAMILIES[chosen.family])
 
 
-def resolve(settings: Settings, X: Any) -> Resolved:
+def resolve(settings: Settings, X: Any, *, traced: bool = True) -> Resolved:
     """Fill in what the settings leave open, from the method, the rows X (m, n) and the machine.
 
     Raises
@@ -127,15 +127,15 @@ def resolve(settings: Settings, X: Any) -> Resolved:
         threads=settings.threads or usable_threads(),
         cache_mib=settings.cache_mib or default_cache_mib(),
         final_gap=settings.final_gap,
+        traced=traced,
     )
 
 
 def _check_values(settings: Settings) -> None:
     """Refuse values that are not those allowed."""
-    for name, allowed in ALLOWED.items():
-        value = getattr(settings, name)
-        if value is not None and value is not getattr(Settings, name):
-            check(name.rstrip("_"), value, allowed)
+    for name, value in vars(settings).items():
+        if value is not None and name in ALLOWED and value is not getattr(Settings, name):
+            check(name.rstrip("_"), value, ALLOWED[name])
 
 
 def check(what: str, value: Any, allowed: Any) -> None:

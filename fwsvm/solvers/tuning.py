@@ -27,6 +27,9 @@ WATCH_EVERY = 0.2
 
 #: Times that a gap from scratch may miss the goal before a pair is left to a run of its own. Evidence: none.
 PAIR_CHECKS = 8
+#: Kernel values of the pairs that are solved before the first look at a clock without a limit. Evidence: none; they
+#: take milliseconds.
+FIRST_VALUES = 1 << 20
 #: Features of dense rows from which a path has all inner products at hand. Evidence: searches with 16 and 36 features
 #: take as long without (letter, pendigits, satimage), those with 180 and 256 1.4 to 1.7 times as long (dna, usps).
 KEPT_SUMS_FROM = 64

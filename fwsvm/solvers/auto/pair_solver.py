@@ -46,7 +46,7 @@ class PairRows(NamedTuple):
     tiles : DenseTiles of float64, the rows, if ``values`` are of their own classes
     values : ndarray of float64, shape (places, places), or (places, places of the widest class)
         Sums over features of rows with all rows, or kernel values of rows with their own class.
-    known : ndarray of int64, shape (places,), 1 where ``values`` has those of a row
+    known : ndarray of int64, shape (places,), how many values of a row ``values`` has, of rows of its own class
     value_rounding : float, what kernel values are off by (`fwsvm.kernels.values.rounding_of_sums`)
     constant, slope : float
         The largest gap at which a pair has converged is constant + slope R.
@@ -218,7 +218,7 @@ def _compute(some, s, lines, first, width, at):
             else:
                 store(computed, at + r, broadcast(OTHER) - k)
         if own:
-            store_release(some.known, p, 1)
+            store_release(some.known, p, width)
         else:
             others += width
     return others

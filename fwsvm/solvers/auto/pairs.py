@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT
+from fwsvm.kernels.dense_tiles import HEIGHT, dense_tiles
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import add_product, own_terms_and_values, pair
 from fwsvm.kernels.polynomial import Linear
-from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.values import is_dense, kernel_matrix, most_stored, rounding_of_sums, table
+from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.kernels.values import is_dense, kernel_matrix, most_stored, rounding_of_sums
 from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, solve_pairs
 from fwsvm.solvers.certify import Certified, proven
@@ -24,7 +24,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.subproblems import Solved, Subproblems
-from fwsvm.solvers.tuning import KEPT_SUMS_FROM
+from fwsvm.solvers.tuning import FIRST_VALUES, KEPT_SUMS_FROM
 from fwsvm.status import Status
 
 # of two classes alone: with more, kernel values in double precision cost more than a run of its own
@@ -54,15 +54,15 @@ def solve_small_pairs(
             np.full((S, pairs, 5), np.nan),
             *np.zeros((2, S, pairs), np.int64),
         )
-        widths = np.diff(some.starts)
         # by numpy, whose large arrays have large pages
-        columns = np.empty((threads, _largest_pair(widths) ** 2))
+        columns = np.empty((threads, _largest_pair(np.diff(some.starts)) ** 2))
 
     def work(share: np.ndarray, me: int) -> None:
         solve_pairs(some, share[me::threads].copy(), columns[me], solutions)
 
-    order = np.argsort(-problems.sizes, kind="stable")  # the largest first
-    begun, size, interrupted = order[:0], threads, False
+    order = (-problems.sizes).argsort(kind="stable")  # the largest first
+    begun, interrupted = order[:0], False
+    size = threads if resolved.time_limit else max(threads, FIRST_VALUES // columns.shape[1])
     try:
         while len(begun) < pairs:
             share, before = order[len(begun) :][:size], clock.seconds
@@ -82,7 +82,7 @@ def solve_small_pairs(
     # the kernel values that are no pair's own
     if len(settings) == 1:
         _last.clear()
-    solutions.evaluations[0, begun[0]] += some.known @ np.repeat(widths, widths) or some.values.size // 2
+    solutions.evaluations[0, begun[0]] += some.known.sum() or some.values.size // 2
     weights, found = solutions.steps.sum(axis=1) + 1, []
     for k, weight in enumerate(weights.tolist()):
         seconds, compiling = clock.seconds * weight / weights.sum(), 0.0 if k else clock.compiling
@@ -142,7 +142,7 @@ def _are_small(problems: Subproblems, settings: Sequence[Resolved]) -> bool:
 
 def _largest_pair(widths: np.ndarray) -> int:
     """Return the places of the two widest classes."""
-    return int(np.sort(widths)[-2:].sum())
+    return sum(sorted(widths.tolist())[-2:])
 
 
 def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows | None:
@@ -151,9 +151,10 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     None where products are no kernel values of theirs, or the kernel values do not fit in the cache.
     """
     resolved, m = settings[0], len(problems.codes)
-    rows = problems.source.take(np.arange(m))
+    rows = as_rows(problems.source.X)
     widths = -(-problems.counts // HEIGHT) * HEIGHT
-    starts = np.append(0, widths.cumsum())
+    starts = np.zeros(problems.K + 1, np.int64)
+    widths.cumsum(out=starts[1:])
     size = int(starts[-1])
     most = resolved.cache_bytes // 8 - resolved.threads * _largest_pair(widths) ** 2
     most -= len(settings) * m * problems.K
@@ -162,29 +163,28 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     if size * (widths.max() if tiled else size) > most:
         return None
     # an empty row, of the number m, stands wherever a class has none
-    classes = np.append(problems.codes, np.arange(problems.K).repeat(widths - problems.counts))
-    row = np.minimum(classes.argsort(kind="stable"), m)
-    rows = some_rows(rows._replace(starts=np.append(rows.starts, rows.starts[-1])), row)
+    rows = rows._replace(starts=np.append(rows.starts, rows.starts[-1]))
     own, itself = own_terms_and_values(resolved.kernel, rows)
     error = value_error(resolved.kernel, own)
     # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
     if cancels(error, dense=False):
         return None
-    weights = np.append(problems.weights, 1.0)[row]
-    ridges = 1.0 / (np.array([[each.C] for each in settings]) * weights)
+    classes = np.append(problems.codes, np.arange(problems.K).repeat(widths - problems.counts))
+    row = np.minimum(classes.argsort(kind="stable"), m)
+    ridges = 1.0 / (np.array([[each.C] for each in settings]) * np.append(problems.weights, 1.0)[row])
     kernel, values = resolved.kernel, np.empty((size, widths.max()))
     if not tiled:
-        kernel, values = _sums(kernel, rows, resolved.threads)
+        kernel, values = _sums(kernel, some_rows(rows, row), resolved.threads)
     return PairRows(
         kernel,
         starts,
-        np.ascontiguousarray(problems.classes),
+        problems.classes,
         row,
         ridges,
-        np.where(row < m, itself + 1.0 + ridges, 0.0),
-        itself,
-        own,
-        table(rows, own, dense=tiled).tiles,
+        np.where(row < m, itself[row] + 1.0 + ridges, 0.0),
+        itself[row],
+        own[row],
+        dense_tiles(rows, own, row if tiled else row[:0]),
         values,
         np.zeros(size, np.int64),
         rounding_of_sums(resolved.kernel, most_stored(rows), error),
