@@ -129,9 +129,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     if not isinstance(scaled, np.ndarray) or (not isinstance(X, np.ndarray) and n > 2 * k):
         scaled = scipy.sparse.csr_array(scaled)
         scaled.eliminate_zeros()
-        return scipy.sparse.csr_array(
-            (scaled.data, ranges.features[scaled.indices], scaled.indptr), shape=X.shape
-        )
+        places = ranges.features[scaled.indices]
+        return scipy.sparse.csr_array((scaled.data, places, scaled.indptr), shape=X.shape)
     if k == n:
         return scaled
     every = np.zeros(X.shape)

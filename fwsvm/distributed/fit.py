@@ -57,9 +57,8 @@ def fit(source: ClusterSource, settings: Settings, resolved: Resolved, watch: Wa
     with blas_on(1):
         enter(Phase.TRAIN)
         result = result_of(problems, resolved, solve_all(problems, resolved, watch))
-    return replace(
-        result, chosen=CHOSEN, support=None if result.support is None else source.which[result.support]
-    )
+    support = None if result.support is None else source.which[result.support]
+    return replace(result, chosen=CHOSEN, support=support)
 
 
 def resolve(source: ClusterSource, settings: Settings) -> Resolved:
@@ -82,4 +81,5 @@ def resolve(source: ClusterSource, settings: Settings) -> Resolved:
             f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
             "--gamma"
         )
-    return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(source.spread)), width_rule=rule)
+    kernel = resolved.kernel._replace(gamma=width.of(source.spread))
+    return replace(resolved, kernel=kernel, width_rule=rule)

@@ -58,9 +58,8 @@ class RemoteTable:
             found = tuple(np.array([*map(labels.label_text, some.tolist())]) for some in found)
         every = np.concatenate(found)
         first = Path(partitions[0].path)
-        self.classes = labels.require_two(
-            every, str(first if first == Path(partitions[-1].path) else first.parent)
-        )
+        name = str(first if first == Path(partitions[-1].path) else first.parent)
+        self.classes = labels.require_two(every, name)
         self.codes = labels.encode(every, self.classes)
         self.blocks = cluster.each(block.checked_rows, parts, partitions, list(self.digests), self.features)
         self.ranges: Ranges | None = None
@@ -70,12 +69,8 @@ class RemoteTable:
 
     def split(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Return the rows of ascending numbers by partition, as their numbers there."""
-        return [
-            some - start
-            for some, start in zip(
-                np.split(numbers, np.searchsorted(numbers, self.starts[1:-1])), self.starts, strict=False
-            )
-        ]
+        own = np.split(numbers, np.searchsorted(numbers, self.starts[1:-1]))
+        return [some - start for some, start in zip(own, self.starts, strict=False)]
 
     def fetch(self, numbers: np.ndarray) -> Rows:
         """Return the rows of ascending numbers."""

@@ -73,6 +73,7 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
     Rows after the last of ``lines`` are equal to it.
     """
     n = tiles.features
+    last = lines.size - 1
     zero = zeros(out, HEIGHT, REGISTERS)
     for c in range(0, count, GROUP):
         for part in range(0, HEIGHT, lanes_of(zero)):
@@ -87,11 +88,8 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
                 z += np.uint64(GROUP)
             own = load_as(zero, tiles.own, tile * HEIGHT + part)
             for k in range(GROUP):
-                store(
-                    out,
-                    lines[minimum(c + k, lines.size - 1)] * width + shift + part,
-                    value(kernel, sums[k], own, zero + own_left[c + k]),
-                )
+                to = lines[minimum(c + k, last)] * width + shift + part
+                store(out, to, value(kernel, sums[k], own, zero + own_left[c + k]))
 
 
 @njit_inlined_step

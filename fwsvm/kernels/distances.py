@@ -57,11 +57,8 @@ def value_error(kernel: Any, *own: np.ndarray, dtype: type = np.float64) -> floa
 
 def precision(kernel: Any, rows: Rows) -> type:
     """Return float32, or float64 for rows so far from the origin that kernel values in float32 are noise."""
-    return (
-        np.float64
-        if value_error(kernel, own_terms(kernel, rows), dtype=np.float32) > SINGLE_TOLERATED
-        else np.float32
-    )
+    error = value_error(kernel, own_terms(kernel, rows), dtype=np.float32)
+    return np.float64 if error > SINGLE_TOLERATED else np.float32
 
 
 def cancels(error: float, *, dense: bool) -> bool:

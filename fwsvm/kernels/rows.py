@@ -99,7 +99,8 @@ def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:
 
     Tables of scratch as long as the number of features are then no longer than the data.
     """
-    if one.features <= 4 * (len(one.columns) + len(other.columns)):
+    stored = len(one.columns) + len(other.columns)
+    if one.features <= 4 * stored:
         return one, other
     used, numbers = np.unique(np.concatenate([one.columns, other.columns]), return_inverse=True)
     first, second = np.split(numbers.astype(np.int32), [len(one.columns)])

@@ -253,9 +253,8 @@ def rounding_of_sums(kernel: Any, features: int, error: float) -> float:
     ``error`` is what the distance's rounding may change them by (`fwsvm.kernels.distances.value_error`), as if there
     were few.
     """
-    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * max(
-        1.0, float(np.sqrt(features / FEW))
-    )
+    grown = max(1.0, float(np.sqrt(features / FEW)))
+    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * grown
 
 
 def most_stored(rows: Rows) -> int:

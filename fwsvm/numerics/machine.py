@@ -33,9 +33,8 @@ def store_release(typingctx, words, at, value):
     """Set ``words[at]`` with release order: who loads it with acquire order sees all earlier writes of this thread."""
 
     def emit(context, builder, signature, arguments):
-        builder.store_atomic(
-            arguments[2], element(context, builder, signature.args[0], *arguments[:2]), "release", 8
-        )
+        place = element(context, builder, signature.args[0], *arguments[:2])
+        builder.store_atomic(arguments[2], place, "release", 8)
         return context.get_dummy_value()
 
     return types.void(words, types.intp, types.int64), emit
@@ -46,13 +45,8 @@ def compare_exchange(typingctx, words, at, old, new):
     """Compare and swap: set ``words[at]`` to ``new`` if it is ``old``; return whether it was, in one thread alone."""
 
     def emit(context, builder, signature, arguments):
-        found = builder.cmpxchg(
-            element(context, builder, signature.args[0], *arguments[:2]),
-            arguments[2],
-            arguments[3],
-            "acq_rel",
-            "acquire",
-        )
+        place = element(context, builder, signature.args[0], *arguments[:2])
+        found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(found, 1)
 
     return types.boolean(words, types.intp, types.int64, types.int64), emit

@@ -246,9 +246,8 @@ def _exp(builder, a):
     kind = a.type
     if not isinstance(kind, ir.VectorType):
         return _llvm(builder, "exp", a)
-    lowest, terms, (high, low) = (
-        (-87.0, _TERMS_32, _LOG2_32) if (kind.element == ir.FloatType()) else (-708.0, _TERMS_64, _LOG2_64)
-    )
+    single = kind.element == ir.FloatType()
+    lowest, terms, (high, low) = (-87.0, _TERMS_32, _LOG2_32) if single else (-708.0, _TERMS_64, _LOG2_64)
     given = a
     a = _larger(builder, a, _constant(kind, lowest))
     scaled = builder.fmul(a, _constant(kind, 1.4426950408889634))
@@ -296,9 +295,8 @@ def where_positive(typingctx, test, a, b):
     """Return a vector with the lanes of a where test > 0, else of b."""
 
     def emit(context, builder, signature, arguments):
-        return builder.select(
-            builder.fcmp_ordered(">", arguments[0], _constant(arguments[0].type, 0.0)), *arguments[1:]
-        )
+        zero = _constant(arguments[0].type, 0.0)
+        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
 
     return a(test, a, b), emit
 

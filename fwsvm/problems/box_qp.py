@@ -341,5 +341,6 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
     for theta in best, best * (1.0 + LONGER * found.gradient_rounding):
         gap, _, _, rounding, _ = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
         gap += 0.5 * (1.0 - theta) ** 2 * square
-        options.append((theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)))
+        better = found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)
+        options.append((theta * w, better))
     return min(options, key=lambda option: option[1].gap + option[1].rounding)

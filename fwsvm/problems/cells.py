@@ -102,14 +102,9 @@ class CellModel(Model):
         found = np.empty((X.shape[0], biases.shape[1]))
         for cell, rows in enumerate(members):
             mine = slice(end, end := end + counts[cell].sum())
-            own = KernelModel(
-                self.classes,
-                union.kernel,
-                union.support[mine],
-                counts[cell],
-                union.coefficients[mine],
-                biases[cell],
-            )
+            vectors = union.support[mine]
+            coefficients = union.coefficients[mine]
+            own = KernelModel(self.classes, union.kernel, vectors, counts[cell], coefficients, biases[cell])
             found[rows] = own.decision(X[rows], threads)
         return found
 

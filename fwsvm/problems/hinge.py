@@ -103,7 +103,8 @@ def certificate(
     for k, b in ((1, u), (2, clipped)):
         square = ((w[rows] * b) @ values[rows, k] + squares[k]) / (lam * m * m)
         dual = max(dual, box_dual(b.sum() / m, square, b.max(initial=0.0)))
-    return primal, dual, float(np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0])
+    rounding = np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0]
+    return primal, dual, float(rounding)
 
 
 def fixed_sample(m: int) -> np.ndarray:

@@ -267,9 +267,8 @@ def _kernel_model(header: Header, lines: Iterator[str]) -> Model:
     )
     if svm_type != CELLS:
         return union
-    return CellModel(
-        cells=Cells(*(np.array(facts["cells"][name]) for name in Cells._fields)), union=union, **known
-    )
+    cells = Cells(*(np.array(facts["cells"][name]) for name in Cells._fields))
+    return CellModel(cells=cells, union=union, **known)
 
 
 def _kernel(header: Header, facts: dict[str, Any]) -> Any:

@@ -109,8 +109,9 @@ def _refuse_unsymmetric(values: np.ndarray, numbers: np.ndarray) -> None:
 
 def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None:
     """Refuse a matrix that has, with the ridge, an eigenvalue below 0 by more than rounding: Cholesky's factor says."""
+    diagonal = np.diagonal(values)
     # the factor's error at an entry goes with the diagonal values of its row and column
-    slack = FACTOR_ROUNDING * len(values) * np.maximum(np.abs(np.diagonal(values)), np.finfo(np.float64).tiny)
+    slack = FACTOR_ROUNDING * len(values) * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
     try:
         np.linalg.cholesky(values + np.diag(slack + (0.0 if penalties is None else 1.0 / penalties)))
     except np.linalg.LinAlgError:

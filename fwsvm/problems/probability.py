@@ -42,14 +42,8 @@ def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, floa
         p = expit(-design @ at)
         return (p * (1.0 - p) * design.T) @ design
 
-    A, B = minimize(
-        cross_entropy,
-        [0.0, np.log((N + 1.0) / (P + 1.0))],
-        method="trust-exact",
-        jac=slope,
-        hess=curvature,
-        tol=1e-8,
-    ).x
+    start = [0.0, np.log((N + 1.0) / (P + 1.0))]
+    A, B = minimize(cross_entropy, start, method="trust-exact", jac=slope, hess=curvature, tol=1e-8).x
     return float(A) / scale, float(B)
 
 

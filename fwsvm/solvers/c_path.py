@@ -90,20 +90,14 @@ class CPath:
             if found and found[0].interrupted:
                 raise KeyboardInterrupt
             self.together = found
+        begun = self.together[number] if self.together else Solved()
         # a limit of iterations is for a run with all it takes to be certified
         deferred = replace(resolved, deferred=not resolved.max_iterations)
         # the run may overwrite what it starts from, so no other one starts there
         starts = self.warm_starts
         self.warm_starts = {}
         try:
-            solved = solve_all(
-                problems,
-                deferred,
-                watch,
-                starts,
-                self.columns,
-                self.together[number] if self.together else Solved(),
-            )
+            solved = solve_all(problems, deferred, watch, starts, self.columns, begun)
         except BaseException:
             self.columns.clear()  # values may have been claimed and not filled
             raise
@@ -131,9 +125,10 @@ class CPath:
     @blas_on(1)
     def certify(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run, in order, after its certificate was computed."""
+        refuted = self._compute_certificates(runs)
         found = [
             result_of(self.problems, run.resolved, self._go_on(run, starts) if starts else run.solved)
-            for run, starts in zip(runs, self._compute_certificates(runs), strict=True)
+            for run, starts in zip(runs, refuted, strict=True)
         ]
         return [*map(self.rows.numbered, found)]
 
@@ -173,13 +168,8 @@ class CPath:
         for part in run.solved.parts:
             if part.numbers[0] in starts:
                 part.status = Status.TIME_LIMIT
-        solved = solve_all(
-            self.problems,
-            run.resolved,
-            run.watch,
-            columns=self.columns,
-            begun=replace(run.solved, warm_starts=starts),
-        )
+        refuted = replace(run.solved, warm_starts=starts)
+        solved = solve_all(self.problems, run.resolved, run.watch, columns=self.columns, begun=refuted)
         if solved.interrupted:
             raise KeyboardInterrupt
         return solved
@@ -199,8 +189,7 @@ def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator
         models: list[Any] = [result.model for result in some]
         numbers: list[Any] = [result.support for result in some]
         if len(some) > 1 and trained is not None and isinstance(models[0], KernelModel):
-            yield from decisions_together(
-                models, numbers, trained, X, threads, precision(models[0].kernel, as_rows(X))
-            )
+            dtype = precision(models[0].kernel, as_rows(X))
+            yield from decisions_together(models, numbers, trained, X, threads, dtype)
         else:
             yield from (result.model.decision(X, threads) for result in some)

@@ -67,16 +67,8 @@ def tracked(at: Iterate) -> Outcome:
 
 def estimated(objective: float, gap: float, gap_kind: str, gap_error: float = math.nan) -> Outcome:
     """Return the outcome of numbers that prove nothing."""
-    return Outcome(
-        objective,
-        gap,
-        _relative(gap, objective),
-        math.nan,
-        math.nan,
-        gap_kind,
-        within=False,
-        gap_error=gap_error,
-    )
+    relative = _relative(gap, objective)
+    return Outcome(objective, gap, relative, math.nan, math.nan, gap_kind, within=False, gap_error=gap_error)
 
 
 def _relative(gap: Numbers, objective: Numbers) -> Numbers:

@@ -169,7 +169,8 @@ def prepare(rows: Checked, resolved: Resolved) -> tuple[Subproblems, Resolved]:
     solvers_rows, columns = occurring(X)
     if precomputed.is_given(resolved.kernel_name):
         enter(Phase.CHECK)
-        X, solvers_rows, kernel = precomputed.given_by(X, resolved.C * rows.weights if family.ridge else None)
+        ridge = resolved.C * rows.weights if family.ridge else None
+        X, solvers_rows, kernel = precomputed.given_by(X, ridge)
         resolved = replace(resolved, kernel=kernel)
         columns = None
     problems = Subproblems(X, solvers_rows, columns, rows.codes, rows.labels, rows.weights, family.multiclass)

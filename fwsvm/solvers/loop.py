@@ -233,9 +233,8 @@ def _certified(candidate: Candidate, status: Status) -> tuple[Iterate | Certifie
         return replace(at, warm_start=WarmStart(at.warm_start.weights)), status
     enter(Phase.CHECK)
     try:
-        (found,) = resolved.family.certify(
-            [candidate], exact=resolved.final_gap and status is not Status.INTERRUPTED
-        )
+        exact = resolved.final_gap and status is not Status.INTERRUPTED
+        (found,) = resolved.family.certify([candidate], exact=exact)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         (found,) = resolved.family.certify([candidate], exact=False)

@@ -196,14 +196,9 @@ def _kernel_model(
     kernel = family.checked() if family.given else resolved.kernel
     vectors = problems.X[support].astype(np.float64, copy=False)
     labels = problems.labels
-    model = KernelModel(
-        labels,
-        kernel,
-        vectors,
-        np.bincount(codes[support], minlength=problems.K),
-        coefficients[support],
-        by_classes[:, np.less.outer(every, every)].ravel(),
-    )
+    counts = np.bincount(codes[support], minlength=problems.K)
+    pairs = by_classes[:, np.less.outer(every, every)]
+    model = KernelModel(labels, kernel, vectors, counts, coefficients[support], pairs.ravel())
     return model if problems.cells is None else CellModel(labels, problems.cells, model), support
 
 

@@ -146,8 +146,7 @@ def solve_all(
         begun = next(
             iter(at_once(problems, [resolved], watch) if at_once else []), Solved(seconds=problems.seconds)
         )
-    starts = {**(starts or {}), **begun.warm_starts}
-    limit = resolved.time_limit or np.inf
+    starts, limit = {**(starts or {}), **begun.warm_starts}, resolved.time_limit or np.inf
     again = {int(part.numbers[0]): part for part in begun.parts if part.numbers[0] in begun.warm_starts}
     parts = [part for part in begun.parts if part.numbers[0] not in again]
     if (
@@ -159,13 +158,11 @@ def solve_all(
     wanted = np.delete(np.arange(len(problems)), [number for part in parts for number in part.numbers])
     workers = min(len(wanted), resolved.threads)
     if workers > 1:
-        resolved = replace(
-            resolved, threads=resolved.threads // workers, cache_mib=max(1, resolved.cache_mib // workers)
-        )
+        threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
+        resolved = replace(resolved, threads=threads, cache_mib=cache_mib)
     waiting = deque(wanted[np.argsort(-problems.sizes[wanted], kind="stable")].tolist())
     next_starts: WarmStarts = {}
-    setup = Clock(begun.seconds, begun.compile_seconds)
-    halt = threading.Event()
+    setup, halt = Clock(begun.seconds, begun.compile_seconds), threading.Event()
     if workers > 1 and resolved.family.searches:
         with setup.running():
             _ = problems.source  # here, not in each of the workers
@@ -183,17 +180,8 @@ def solve_all(
             with clock.running():
                 problem, rows = problems.problem(number, resolved)
             share = _with_share(resolved, clock, 1 + len(waiting) // workers)
-            part, after = solve(
-                problem,
-                rows,
-                number,
-                share,
-                clock,
-                look,
-                starts.get(number),
-                columns,
-                traced=resolved.traced and len(problems) == 1,
-            )
+            start, traced = starts.get(number), resolved.traced and len(problems) == 1
+            part, after = solve(problem, rows, number, share, clock, look, start, columns, traced=traced)
             if number in again:
                 part.goes_on_from(again.pop(number))
             parts.append(part)

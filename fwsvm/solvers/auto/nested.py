@@ -54,8 +54,7 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
 
     X, codes, classes = checked.X, checked.codes, checked.labels
     m, order, limit = len(codes), nested_order(codes, resolved.seed), resolved.time_limit or np.inf
-    sizes = [max(len(classes), min(m, resolved.rule.first))]
-    seconds: list[float] = []
+    sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: dict[int, WarmStart] = {}
     auto = with_method(resolved, "auto")
     auto = replace(auto, method=replace(auto.method, name="nested"))
@@ -67,9 +66,8 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
         one = replace(auto, C=C, lambda_=1.0 / (C * len(rows)), time_limit=limit - spent)
         started = perf_counter()
         try:
-            sample = checked._replace(
-                X=X[rows] if len(rows) < m else X, codes=codes[rows], weights=checked.weights[rows]
-            )
+            some = X[rows] if len(rows) < m else X
+            sample = checked._replace(X=some, codes=codes[rows], weights=checked.weights[rows])
             problems, one = prepare(sample, one)
             solved = solve_all(problems, one, watch, starts)
             result = result_of(problems, one, solved)

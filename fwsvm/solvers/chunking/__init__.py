@@ -153,9 +153,8 @@ class ChunkRun:
             self.source.take(chunk), self.y[chunk], self.problem.penalties[chunk], self.problem.stream
         )
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
-        self.inner = settings.family.start(
-            problem, settings.rule, settings, warm_start, self.columns if self._is_whole else None
-        )
+        columns = self.columns if self._is_whole else None
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a look that returned q."""
@@ -176,9 +175,8 @@ class ChunkRun:
         q[rows] = self.all_rows.gradient(self.alpha, dtype, rows)
         found = self.all_rows.outcome(self.alpha, q)
         self.below = max(self.below, found.objective - found.gap)
-        self.before = self.before.plus(
-            Counters(kernel_evaluations=len(rows) * int(np.count_nonzero(self.alpha)))
-        )
+        evaluations = len(rows) * int(np.count_nonzero(self.alpha))
+        self.before = self.before.plus(Counters(kernel_evaluations=evaluations))
         return q, found
 
     def _excess_outside(self, q: np.ndarray) -> float:

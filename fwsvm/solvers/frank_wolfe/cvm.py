@@ -58,7 +58,8 @@ def _find(rule, s):
     now = s.now
     if now.draws == 0:  # kernel values of candidates that were drawn are of this core set
         i = extreme_active(s, -1.0)
-        if s.q[extreme_active(s, 1.0)] - s.q[i] > max(now.inner, now.noise):
+        j = extreme_active(s, 1.0)
+        if s.q[j] - s.q[i] > max(now.inner, now.noise):
             now.vertex = i
             return
     select(s.sample, s)

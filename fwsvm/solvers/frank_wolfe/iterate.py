@@ -53,7 +53,7 @@ class AllRows:
         self, alpha: np.ndarray, dtype: type = np.float64, rows: np.ndarray | slice = ALL
     ) -> np.ndarray:
         """Return q = K~ alpha at some rows, ascending, of kernel values in a precision."""
-        return gradients(
+        q = gradients(
             self.resolved.kernel,
             self.source,
             self.y,
@@ -62,7 +62,8 @@ class AllRows:
             self.resolved.threads,
             dtype,
             rows,
-        )[:, 0]
+        )
+        return q[:, 0]
 
     def outcome(self, alpha: np.ndarray, q: np.ndarray) -> Outcome:
         """Return what alpha is worth by q = K~ alpha: by float64 values that is a certificate."""
@@ -102,10 +103,8 @@ def _outcomes(candidates: Sequence[Candidate]) -> list[Outcome]:
         np.stack([rows.ridge for rows in every], axis=1),
         first.resolved.threads,
     )
-    return [
-        rows.outcome(alpha, q_k)
-        for rows, alpha, q_k in zip(every, alphas, np.ascontiguousarray(q.T), strict=True)
-    ]
+    columns = zip(every, alphas, np.ascontiguousarray(q.T), strict=True)
+    return [rows.outcome(alpha, q_k) for rows, alpha, q_k in columns]
 
 
 def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:

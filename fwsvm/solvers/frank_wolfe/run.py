@@ -95,9 +95,8 @@ class SimplexRun:
         self.order = order = np.argsort(-problem.y, kind="stable")
         self.rows = row_source(problem.X).take(order)
         self.plus = int((problem.y > 0).sum())
-        self.all_rows = AllRows(
-            problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order]), resolved
-        )
+        here = problem._replace(X=self.rows, y=problem.y[order], penalties=problem.penalties[order])
+        self.all_rows = AllRows(here, resolved)
         self.now = np.zeros(1, CONTROL)[0]
         self.drawn = np.zeros(WIDE, np.int32)
         self.number = problem.stream[-1]
@@ -244,9 +243,8 @@ class SimplexRun:
     def _sums(self, alpha: np.ndarray) -> np.ndarray:
         """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
         y = self.all_rows.y
-        return (
-            y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * self.all_rows.ridge
-        )
+        ridge = self.all_rows.ridge
+        return y * sums_by_columns(self.columns, y * alpha, self.columns.threads) + alpha * ridge
 
     def _renew(self, dtype: Any) -> None:
         """Begin a new column cache."""
@@ -355,11 +353,12 @@ class SimplexRun:
         """What was done so far."""
         now = self.now
         counts = self.columns.counts - self._counted
+        requests = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
             int(now["iterations"]),
             int(now["steps"]),
             int(counts[EVALUATIONS]),
-            0 if self.sampled else 2 * int(now["steps"]),
+            requests,
             int(counts[MISSES]),
         )
 

@@ -142,8 +142,9 @@ def room_for(active: int) -> int:
 
 def has_room(s: SimplexState) -> bool:
     """Return whether there is a place for one more row of each class."""
+    active = int(s.now["active"])
     plus = int(s.now["plus"])
-    return max(plus, int(s.now["active"]) - plus) < s.plus
+    return max(plus, active - plus) < s.plus
 
 
 def places_for(support: np.ndarray, plus: int, m: int) -> tuple[np.ndarray, np.ndarray, int]:
