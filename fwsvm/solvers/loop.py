@@ -186,8 +186,7 @@ def solve(
         status = Status.INTERRUPTED
     if traced:
         _record(trace, clock, solver, 0.0)
-    counters, at, chosen = solver.counters, solver.iterate(), resolved.family.chosen
-    method = chosen(solver) if chosen is not None else ""
+    counters, at, method = solver.counters, solver.iterate(), resolved.family.chosen(solver)
     del solver  # its memory may be as large as what the certificate takes
     with check.running():
         end, status = _certified(Candidate(problem, resolved, at), status)

@@ -5,10 +5,12 @@ The fields' names, types and defaults are the method's parameters on the command
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from fwsvm.parameters import types_of, values
 from fwsvm.plugins import add_to_registry, entry_of
+
+Names: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Family:
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
     solve_at_once : callable (Subproblems, sequence of Resolved, watch), or None
         Solves subproblems together for settings that differ in C; returns a list of Solved, empty where it cannot.
-    chosen : callable (`Solver`) -> str, or None
-        The name of the method that a run came to be, for a family that chooses among methods.
+    chosen : callable (`Solver`) -> str
+        The name of the method that a run came to be; empty where a family does not choose among methods.
     train : callable (`fwsvm.solvers.fit.Checked`, Settings, Resolved, watch) -> Result, or None
         Trains in a way of its own, on samples say; None: `fit` trains on all rows.
     divide : callable (Subproblems, Resolved) -> Subproblems, or None
@@ -53,19 +55,19 @@ class Family:
 
     name: str
     problem: str
-    kernels: tuple[str, ...] | None
+    kernels: Names | None
     default_kernel: str
-    stops: tuple[str, ...]
+    stops: Names
     multiclass: str
     start: Callable
     certify: Callable
     iteration_cap: int | None = None
-    searches: tuple[str, ...] = ()
+    searches: Names = ()
     keeps_values: bool = True
     ridge: bool = False
     goes_on: bool = True
     solve_at_once: Callable | None = None
-    chosen: Callable[[Any], str] | None = None
+    chosen: Callable[[Any], str] = lambda _: ""
     train: Callable | None = None
     divide: Callable | None = None
 
@@ -90,10 +92,10 @@ class Method:
     paper: str
     tolerance: str
     rule: type
-    own_stops: tuple[str, ...] = ()
+    own_stops: Names = ()
 
     @property
-    def stops(self) -> tuple[str, ...]:
+    def stops(self) -> Names:
         """Stopping rules it knows, the default first."""
         return self.own_stops or FAMILIES[self.family].stops
 
@@ -116,7 +118,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def register(
-    name: str, *, family: str, paper: str, tolerance: str, stops: tuple[str, ...] = ()
+    name: str, *, family: str, paper: str, tolerance: str, stops: Names = ()
 ) -> Callable[[type], type]:
     """Add a NamedTuple of parameters to `METHODS` under a name; ``stops`` where these are not its family's."""
 
