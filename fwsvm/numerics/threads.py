@@ -19,7 +19,8 @@ Made = TypeVar("Made")
 
 
 @functools.cache
-def _pool(threads: int) -> Any:
+def pool(threads: int) -> Any:
+    """Return the pool of so many threads."""
     from concurrent.futures import ThreadPoolExecutor  # late: the command line reads the bound alone
 
     return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
@@ -32,7 +33,7 @@ def together(work: Callable[[int], None], parts: int) -> None:
         return
     from concurrent.futures import wait
 
-    others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
+    others = [pool(parts - 1).submit(work, part) for part in range(1, parts)]
     try:
         work(0)
         wait(others)
@@ -42,22 +43,7 @@ def together(work: Callable[[int], None], parts: int) -> None:
         other.result()
 
 
-@contextmanager
-def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) -> Iterator[None]:
-    """Run ``work(0) ... work(count - 1)`` beside the block, as far as there are threads free.
-
-    After it ``end`` is called, at which they return.
-    """
-    others = [_pool(count).submit(work, part) for part in range(count)]
-    try:
-        yield
-    finally:
-        end()
-        for other in [each for each in others if not each.cancel()]:
-            other.result()
-
-
-def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:
+def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int) -> None:
     """Call ``work(first, last)`` at the same time for shares of 0 ... size - 1, cut at multiples of ``whole``."""
     ends = [size // whole * part // parts * whole for part in range(parts)] + [size]
     together(lambda part: work(ends[part], ends[part + 1]), parts)
@@ -130,11 +116,11 @@ def in_order(work: Callable[[Item], Made], items: Iterator[Item], threads: int) 
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads - 1, "fwsvm") as pool:
-        ahead = deque(pool.submit(work, item) for item in islice(items, threads))
+    with ThreadPoolExecutor(threads - 1, "fwsvm") as others:
+        ahead = deque(others.submit(work, item) for item in islice(items, threads))
         while ahead:
             yield ahead.popleft().result()
-            ahead.extend(pool.submit(work, item) for item in islice(items, 1))
+            ahead.extend(others.submit(work, item) for item in islice(items, 1))
 
 
 def usable_threads() -> int:

@@ -177,8 +177,6 @@ class SimplexRun:
                 chosen == BALANCED,
                 self.computed,
                 self.plus,
-                every.ridge,
-                every.diagonal,
                 row,
                 place_of,
                 self.drawn,
@@ -268,7 +266,7 @@ class SimplexRun:
             q = np.zeros(len(alpha))
             q[support] = s.q[places]
             self.stand_at(alpha, q, s.cached[np.ix_(places, places)])
-        hold_best(self.state, self.columns, self.all_rows.y)
+        hold_best(self.state, self.columns, self.all_rows)
 
     # ---------------------------------------------------------------- goals
 

@@ -12,6 +12,7 @@ from fwsvm.kernels.values import fill_some, kernel_matrix
 from fwsvm.numerics.compile import generic, njit_inline, njit_step
 from fwsvm.numerics.random import below
 from fwsvm.solvers.frank_wolfe.gradient import goal
+from fwsvm.solvers.frank_wolfe.iterate import AllRows
 from fwsvm.solvers.frank_wolfe.state import (
     CANDIDATES_MISS,
     GOING,
@@ -104,10 +105,10 @@ def best_drawn(s):
 # ---------------------------------------------------------------- kernel values, outside the compiled loop
 
 
-def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
+def hold_best(s: SimplexState, columns: ColumnCache, rows: AllRows) -> None:
     """Find the candidate with the least q, the first of equals, and let ``now.best`` be its place.
 
-    That is a free one of its class (+1 or -1 in y, shape (m,)), with its column, unless it is active.
+    That is a free one of its class, with its column, unless it is active.
     """
     sample, active, drawn = s.sample, s.active[: s.now["active"]], s.sample.drawn[:CANDIDATES]
     which = sample.row[active]
@@ -116,7 +117,7 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
     columns.counts[EVALUATIONS] += values.size
     places = sample.place_of[drawn]
     held = (places >= 0) & (sample.row[places] == drawn) & (s.place[places] >= 0)
-    q = y[drawn] * ((values + 1.0) @ (y[which] * s.alpha[active]))
+    q = rows.y[drawn] * ((values + 1.0) @ (rows.y[which] * s.alpha[active]))
     q += np.where(held, s.alpha[places] * s.ridge[places], 0.0)
     c = q.argmin()
     i = drawn[c]
@@ -126,8 +127,8 @@ def hold_best(s: SimplexState, columns: ColumnCache, y: np.ndarray) -> None:
         t = first + (s.place[first:] < 0).argmax()
         sample.row[t] = i
         sample.place_of[i] = t
-        s.ridge[t] = sample.ridge[i]
-        s.diagonal[t] = sample.diagonal[i]
+        s.ridge[t] = rows.ridge[i]
+        s.diagonal[t] = rows.diagonal[i]
         s.cached[t, active] = s.cached[active, t] = values[c]
         s.cached[t, t] = s.diagonal[t] - s.ridge[t] - 1.0
     s.q[t] = q[c]

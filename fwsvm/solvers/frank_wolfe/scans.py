@@ -30,7 +30,7 @@ from fwsvm.numerics.simd import (
     where_positive,
     widen,
 )
-from fwsvm.numerics.threads import alongside
+from fwsvm.numerics.threads import pool
 from fwsvm.solvers.tuning import ROWS_A_THREAD
 
 LANES = np.arange(8.0)  # the places in a vector
@@ -165,15 +165,18 @@ def thread_team(m: int, threads: int) -> ThreadTeam:
 
 @contextmanager
 def team_running(s: Any) -> Iterator[None]:
-    """Run the other threads of a run in `do_tasks` while the block runs."""
+    """Run the other threads of a run in `do_tasks` while the block runs, as far as there are threads free."""
     words = s.team.words
-
-    def end() -> None:
-        words[0] = NO_TASK
-
     words[0] = words[DONE - CACHE_LINE]  # what every share has done
-    with alongside(lambda me: do_tasks(s, me), max(0, len(words) // CACHE_LINE - 2), end):
+    count = len(words) // CACHE_LINE - 2
+    others = [pool(count).submit(do_tasks, s, me) for me in range(count)]
+    try:
         yield
+    finally:
+        words[0] = NO_TASK
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 @njit

@@ -58,8 +58,6 @@ class Sample(NamedTuple):
         Whether the run holds the active rows alone, and q of candidates is computed anew each time.
     plus : int
         Number of rows with y = +1.
-    ridge, diagonal : ndarray of float64, shape (m,)
-        1 / C_i and K~_ii.
     row : ndarray of int32, shape (n,)
         The row of the problem at each place.
     place_of : ndarray of int32, shape (m,)
@@ -75,8 +73,6 @@ class Sample(NamedTuple):
     in_turn: bool
     computed: bool
     plus: int
-    ridge: np.ndarray
-    diagonal: np.ndarray
     row: np.ndarray
     place_of: np.ndarray
     drawn: np.ndarray
