@@ -97,7 +97,8 @@ def box_optimum(Q: np.ndarray, C: np.ndarray) -> tuple[float, float]:
 
 def _toward(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the point after a Frank-Wolfe step and the decrease as if the step might be as long as it liked."""
-    R, i = a @ q, int(q.argmin())
+    R = a @ q
+    i = int(q.argmin())
     curvature = R - 2.0 * q[i] + K[i, i]
     step = min(1.0, (R - q[i]) / curvature)
     moved = (1.0 - step) * a
@@ -112,7 +113,8 @@ def fw(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def mfw(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> np.ndarray:
     """003 Algorithm 3, with its line 20 put right."""
-    R, j = a @ q, int(np.where(a > 0, q, -np.inf).argmax())
+    R = a @ q
+    j = int(np.where(a > 0, q, -np.inf).argmax())
     if R - q.min() >= q[j] - R:
         return fw(K, a, q)
     longest = a[j] / (1.0 - a[j])
@@ -124,7 +126,8 @@ def mfw(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def _swap(K: np.ndarray, a: np.ndarray, q: np.ndarray, i: int, j: int) -> tuple[np.ndarray, float]:
     """Return the point after weight has gone from j to i, and the decrease as if a_j did not bound the step."""
-    slope, curvature = q[j] - q[i], K[i, i] - 2.0 * K[i, j] + K[j, j]
+    slope = q[j] - q[i]
+    curvature = K[i, i] - 2.0 * K[i, j] + K[j, j]
     step = min(slope / curvature, a[j])
     moved = a.copy()
     moved[i] += step

@@ -24,7 +24,8 @@ from fwsvm.solvers import Result, Settings, Status, fit
 from tests import svmlight_files
 from tests.cli.running import done
 
-ROWS, FEATURES = 1200, 6
+ROWS = 1200
+FEATURES = 6
 CLASSES = ("1", "-1")
 FORMS = ("memory", "mapped", "text")
 
@@ -126,7 +127,8 @@ def test_a_method_keeps_its_promise_wherever_rows_are(
     there = written(tmp_path, form)
     if form in {"mapped", "text"}:
         large(monkeypatch)
-    found, near = trained(there, form, settings), in_memory(there, settings)
+    found = trained(there, form, settings)
+    near = in_memory(there, settings)
     assert found.gap_kind == near.gap_kind
     if settings in CERTIFIED:
         assert found.status is Status.CONVERGED
@@ -139,7 +141,8 @@ def test_a_method_keeps_its_promise_wherever_rows_are(
     assert right > 0.6
     if settings.method in {"chunking", "swap-2o", "fw", "auto"} and settings.kernel != "linear":
         # the certificate, from scratch in plain numpy: weights sum to 1, and R = alpha' K~ alpha
-        R, coefficients = found.objective, np.asarray(found.model.coefficients).ravel()
+        R = found.objective
+        coefficients = np.asarray(found.model.coefficients).ravel()
         assert np.abs(coefficients).sum() * R == pytest.approx(1.0, rel=1e-6)
         slack = np.maximum(0.0, 1.0 - there.here.labels * decision[:, 0])
         C = found.settings["C"]
@@ -155,7 +158,8 @@ def test_what_is_said_of_rows_does_not_depend_on_where_they_are(
     near = done("summary", there.path)
     large(monkeypatch)
     far = done("summary", there.path)
-    one, other = yaml.safe_load(near.stdout), yaml.safe_load(far.stdout)
+    one = yaml.safe_load(near.stdout)
+    other = yaml.safe_load(far.stdout)
     assert one.keys() == other.keys()
     for name in one:
         if name not in {"mean_squared_distance", "widths", "notices"}:

@@ -73,8 +73,10 @@ def test_rows_far_outside_are_warned_of_with_their_number(raw):
 @pytest.mark.parametrize("scale", TARGETS)
 def test_python_scales_once_whatever_the_rows_come_as(raw, tmp_path, scale):
     settings = {"method": "pegasos", "max_iterations": 300, "threads": 1}
-    loaded, scaled = data.load(raw, raw=True), data.load(raw, scale=scale)
-    X, y = loaded.train.X, loaded.train.labels
+    loaded = data.load(raw, raw=True)
+    scaled = data.load(raw, scale=scale)
+    X = loaded.train.X
+    y = loaded.train.labels
     machines = [
         fwsvm.train(raw, scale=scale, **settings), fwsvm.train(loaded, scale=scale, **settings),
         fwsvm.train(scaled, **settings), fwsvm.train(X, y, scale=scale, **settings),
@@ -90,7 +92,8 @@ def test_python_scales_once_whatever_the_rows_come_as(raw, tmp_path, scale):
 
 
 def test_rows_scaled_by_other_ranges_are_refused_and_given_rows_are_scaled_as_asked():
-    other, machine = data.load("wdbc", scale="[-1,1]"), fwsvm.train("wdbc", **FAST)
+    other = data.load("wdbc", scale="[-1,1]")
+    machine = fwsvm.train("wdbc", **FAST)
     with pytest.raises(UsageError, match=r"the rows were scaled to \[-1,1\] before"):
         fwsvm.predict(machine, other)
     with pytest.raises(UsageError, match="when it was loaded"):

@@ -63,7 +63,8 @@ def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(
     done = run("predict", tmp_path / "m", data, tmp_path / "labels")
     assert f"{far['train_accuracy']:.4%}" in done.output
 
-    looked, victims = ClusterSource.sums, [cluster.workers[0]]
+    looked = ClusterSource.sums
+    victims = [cluster.workers[0]]
 
     def killing(self, *given):
         while victims:
@@ -91,7 +92,8 @@ def test_predictions_of_a_cluster_are_those_of_one_machine(cluster, data, tmp_pa
     assert run("train", "-C", "1", "--probability", "--scale", "[0,1]", "--model", model, data).exit_code == 0
     far = ["--scheduler", cluster.address]
     for words in ([], ["--decision"], ["--probability"]):
-        near_file, far_file = tmp_path / "near", tmp_path / "far"
+        near_file = tmp_path / "near"
+        far_file = tmp_path / "far"
         near = run("predict", *words, model, data, near_file)
         there = run("predict", *words, *far, model, data, far_file)
         assert near.exit_code == there.exit_code == 0, there.output
@@ -100,7 +102,8 @@ def test_predictions_of_a_cluster_are_those_of_one_machine(cluster, data, tmp_pa
 
 
 def test_a_folder_is_trained_on_and_predicted_like_the_file_it_was_cut_from(cluster, data, tmp_path):
-    folder, lines = tmp_path / "rows", data.read_bytes().splitlines(keepends=True)
+    folder = tmp_path / "rows"
+    lines = data.read_bytes().splitlines(keepends=True)
     folder.mkdir()
     for number in range(3):
         (folder / f"{number}.svm").write_bytes(b"".join(lines[number * 2000 : (number + 1) * 2000]))

@@ -69,7 +69,8 @@ def test_any_kernel_comes_to_the_objective_of_one_machine(tmp_path, kernel):
     X, codes = clouds(1)
     given = {} if kernel == "linear" else {"gamma": 0.2}
     asked = chosen(1.0, **{"gamma": None, "kernel": kernel, "tolerance": 1e-4, **given})
-    far, near = train(table_of(written(tmp_path, X, codes)), asked), fit(X, codes, ("1", "0"), asked)
+    far = train(table_of(written(tmp_path, X, codes)), asked)
+    near = fit(X, codes, ("1", "0"), asked)
     assert far.certified
     assert abs(far.objective - near.objective) <= max(far.gap, near.gap)
 
@@ -100,7 +101,8 @@ def test_default_width_and_lambda_are_those_of_one_machine(tmp_path):
 
 def test_rounds_fetch_only_rows_that_matter(tmp_path, monkeypatch):
     X, codes = clouds(4, 3000, 2.0)
-    fetched, rows = [], RemoteTable.fetch
+    fetched = []
+    rows = RemoteTable.fetch
 
     def noted(table, numbers):
         fetched.append(len(numbers))
@@ -133,7 +135,8 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
 def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
     X, codes = clouds(12, 500, classes=3)
     table = table_of(written(tmp_path, X, codes))
-    order, mask = table.codes, fold(table.codes, 4, 1, 0)
+    order = table.codes
+    mask = fold(table.codes, 4, 1, 0)
     far = train(table, chosen(tolerance=1e-5), np.flatnonzero(~mask))
     near = fit(X[~mask], order[~mask], table.classes, chosen(tolerance=1e-5))
     assert far.certified
@@ -146,7 +149,8 @@ def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
 def test_a_folds_default_width_is_that_of_the_rows_that_are_left(tmp_path, offset):
     X, codes = clouds(14, 500, classes=3)
     X += offset
-    table, asked = table_of(written(tmp_path, X, codes)), Settings("chunking", threads=1)
+    table = table_of(written(tmp_path, X, codes))
+    asked = Settings("chunking", threads=1)
     mask = fold(table.codes, 4, 1, 0)
     for some in (~mask, mask | ~mask):
         far = there.resolve(ClusterSource(table, np.flatnonzero(some)), asked)

@@ -58,7 +58,8 @@ class Killer:
     """Watches runs, and kills the process of a cell's run as soon as it is at work, so many times."""
 
     def __init__(self, victim: Cell, times: int) -> None:
-        self.victim, self.times = victim, times
+        self.victim = victim
+        self.times = times
 
     def __call__(self, at: Cell, _inside: Progress) -> None:
         if at.run_id == self.victim.run_id and self.times:
@@ -88,7 +89,8 @@ def test_a_chain_whose_worker_dies_begins_again_and_comes_to_the_same_rows() -> 
 
 
 def test_a_cell_whose_worker_dies_twice_is_named_as_an_error_and_the_others_go_on() -> None:
-    every, short = chain(ENDLESS), cell(0.1)
+    every = chain(ENDLESS)
+    short = cell(0.1)
     found = run([every, [short]], Killer(every[1], 2))
     assert [found[one.run_id].status for one in every] == ["converged", "error", "converged"]
     assert found[short.run_id].status is Status.CONVERGED
@@ -143,7 +145,8 @@ def test_a_record_that_is_being_delivered_is_not_interrupted_too() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         told.append(record)
 
-    every, workers = [cell(0.1), cell(1e-12, seed=1, steps=ENDLESS)], Workers(1, Resources())
+    every = [cell(0.1), cell(1e-12, seed=1, steps=ENDLESS)]
+    workers = Workers(1, Resources())
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -203,7 +206,8 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
 def test_ctrl_c_ends_the_runs_of_a_cluster_and_each_has_its_row(cluster: LocalCluster) -> None:
     from fwsvm.experiments.executors import ClusterExecutor
 
-    short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
+    short = cell(0.1)
+    long = cell(1e-12, steps=ENDLESS)
     found: dict[str, Record] = {}
 
     def impatient(record: Record) -> None:
@@ -230,7 +234,8 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
     from fwsvm.experiments import executors
     from fwsvm.experiments.executors import ClusterExecutor
 
-    short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
+    short = cell(0.1)
+    long = cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
     monkeypatch.setattr(connection, "LOOK_SECONDS", 0.2)
     with started(tmp_path, 1) as there:

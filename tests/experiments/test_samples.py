@@ -48,12 +48,14 @@ def test_a_sample_has_its_size_keeps_the_order_and_can_keep_some_rows_of_every_c
     codes: np.ndarray, rows: int, seed: int, least: int
 ) -> None:
     table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    plain, kept = subsample(table, rows, seed), subsample(table, rows, seed, least=least)
+    plain = subsample(table, rows, seed)
+    kept = subsample(table, rows, seed, least=least)
     assert plain.rows == min(rows, len(codes))
     assert (np.diff(plain.X[:, 0]) > 0).all()
     assert np.array_equal(plain.labels, codes[plain.X[:, 0].astype(int)])
     for k, count in enumerate(np.bincount(codes)):
-        drawn, left = (plain.labels == k).sum(), (kept.labels == k).sum()
+        drawn = (plain.labels == k).sum()
+        left = (kept.labels == k).sum()
         assert left >= min(least, count)
         assert left == drawn or drawn < least
 
@@ -82,7 +84,8 @@ def test_folds_are_the_same_bits_for_ever() -> None:
 
 
 def test_a_sample_is_other_data() -> None:
-    whole, sample = samples.load(DataSpec("wdbc")), samples.load(DataSpec("wdbc", rows=100))
+    whole = samples.load(DataSpec("wdbc"))
+    sample = samples.load(DataSpec("wdbc", rows=100))
     other = samples.load(DataSpec("wdbc", rows=100, seed=1))
     assert len({whole.fingerprint, sample.fingerprint, other.fingerprint}) == 3
     assert sample.train.rows == 100

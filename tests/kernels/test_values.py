@@ -43,7 +43,8 @@ def data(m: int, n: int = 9, seed: int = 0, filled: float = 0.6) -> np.ndarray:
     """Return rows with gaps, one of them empty and two of them equal."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, n)) * (rng.random((m, n)) < filled)
-    X[m // 2], X[m // 3] = 0.0, X[0]
+    X[m // 2] = 0.0
+    X[m // 3] = X[0]
     return X
 
 
@@ -72,7 +73,8 @@ def test_a_kernel_matrix_is_symmetric_and_that_of_the_definition(form, dtype):
 def test_columns_are_those_of_the_definition_however_they_are_computed(name, dtype, m, monkeypatch):
     """Dense or sparse, in tiles or by stored numbers, on one thread or three: with the same bits."""
     monkeypatch.setattr(values, "PRODUCTS_PER_THREAD", 0)
-    X, found = data(m), []
+    X = data(m)
+    found = []
     for density, form, threads in ((0.0, np.asarray, 1), (0.0, sparse.csr_array, 3), (2.0, np.asarray, 3)):
         monkeypatch.setattr(values, "DENSE", density)
         found.append(all_columns(name, form(X), dtype, threads))
@@ -133,10 +135,13 @@ def test_only_stored_numbers_matter(name, x, z, total):
 @in_both_precisions
 @pytest.mark.parametrize(("filled", "m"), [(0.1, 600), (0.6, 600), (0.6, 30_011)])  # the last in two parts
 def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
-    X, rng = data(150, filled=filled), np.random.default_rng(1)
-    Z, which = data(m, seed=2, filled=filled), rng.integers(0, 150, 130)
+    X = data(150, filled=filled)
+    rng = np.random.default_rng(1)
+    Z = data(m, seed=2, filled=filled)
+    which = rng.integers(0, 150, 130)
     weights = rng.normal(size=(130, 2))
-    sources, rows = as_rows(X, dtype), as_rows(Z, dtype)
+    sources = as_rows(X, dtype)
+    rows = as_rows(Z, dtype)
     found = [weighted_sums(made(name), sources, which, weights, rows, threads) for threads in (1, 2)]
     K = naive.gram(name, X[which], Z, **PARAMETERS[name])
     np.testing.assert_allclose(
@@ -150,7 +155,8 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
 @in_both_precisions
 def test_many_sums_at_once_are_matrix_products(name, dtype):
     X, Z, rng = data(150, filled=0.6), data(1030, seed=2, filled=0.6), np.random.default_rng(1)
-    which, weights = rng.integers(0, 150, 1100), rng.normal(size=(1100, values.MANY_OUTPUTS))
+    which = rng.integers(0, 150, 1100)
+    weights = rng.normal(size=(1100, values.MANY_OUTPUTS))
     found = weighted_sums(made(name), as_rows(X, dtype), which, weights, as_rows(Z, dtype), 2)
     K = naive.gram(name, X[which], Z, **PARAMETERS[name])
     np.testing.assert_allclose(
@@ -163,7 +169,8 @@ def test_many_sums_at_once_are_matrix_products(name, dtype):
 def test_sums_at_some_rows_of_a_table_are_those_at_all(dense, first, last):
     X, Z, rng = data(150), data(600, seed=2), np.random.default_rng(1)
     kernel, weights, which = made("rbf"), rng.normal(size=(130, 2)), rng.integers(0, 150, 130)
-    sources, targets = as_rows(X), as_rows(Z)
+    sources = as_rows(X)
+    targets = as_rows(Z)
     both = [table(rows, own_terms(kernel, rows), dense=dense) for rows in (sources, targets)]
     found = sums_of_tables(kernel, both[0], which, weights, both[1], first, last, 1)
     every = weighted_sums(kernel, sources, which, weights, targets)
@@ -189,7 +196,8 @@ def test_rows_keep_what_the_table_holds():
 
 
 def test_rows_in_disorder_are_read_and_left_as_they_are():
-    numbers, places = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1], np.int32)
+    numbers = np.array([1.0, 2.0, 3.0, 4.0])
+    places = np.array([2, 0, 1, 1], np.int32)
     X = sparse.csr_array((numbers, places, np.array([0, 2, 4], np.int32)), shape=(2, 3))
     rows = as_rows(X)
     np.testing.assert_array_equal(rows.values, [2.0, 1.0, 7.0])
@@ -199,7 +207,8 @@ def test_rows_in_disorder_are_read_and_left_as_they_are():
 
 
 def test_some_rows_are_copied_in_the_order_asked_for_in_any_precision():
-    X, which = data(12), np.array([7, 0, 6, 7])
+    X = data(12)
+    which = np.array([7, 0, 6, 7])
     rows = in_precision(some_rows(as_rows(X), which), np.float32)
     back = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(4, X.shape[1]))
     np.testing.assert_array_equal(back.toarray(), X[which].astype(np.float32))
@@ -246,7 +255,8 @@ def test_sums_by_differences_are_right_whatever_the_share_of_zeros(name, filled)
     X[9] = X[3]
     X[9, np.abs(X[3]).argmax()] += shift
     X[10] = 0.0
-    weights, which = rng.normal(size=(69, 2)), np.arange(69)
+    weights = rng.normal(size=(69, 2))
+    which = np.arange(69)
     found = weighted_sums(KERNELS[name].make(gamma), as_rows(X), which, weights, as_rows(X))
     truth = exponentials(name, X, X[which], gamma) @ weights
     assert 0.1 < exponentials(name, X, X, gamma)[9, 3] < 0.9

@@ -29,7 +29,8 @@ def _three_before_and_after():
 
 
 def test_a_fit_leaves_blas_one_thread(monkeypatch):
-    module, seen = importlib.import_module("fwsvm.solvers.fit"), []
+    module = importlib.import_module("fwsvm.solvers.fit")
+    seen = []
     solve_all = module.solve_all
 
     def looked(*given):
@@ -43,7 +44,8 @@ def test_a_fit_leaves_blas_one_thread(monkeypatch):
 
 
 def test_two_at_a_time_leave_it_as_it_was():
-    inside, leave = threading.Event(), threading.Event()
+    inside = threading.Event()
+    leave = threading.Event()
 
     def other() -> None:
         with blas_on(1):
@@ -60,7 +62,8 @@ def test_two_at_a_time_leave_it_as_it_was():
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_an_error_is_raised_once_all_parts_that_began_have_ended(failing):
-    begun, ended = [], []
+    begun = []
+    ended = []
 
     def work(part):
         begun.append(part)

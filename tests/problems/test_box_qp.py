@@ -29,7 +29,8 @@ def problem(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, BoxQP]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6)
-    y, C = rng.choice([-1.0, 1.0], m), rng.uniform(0.1, 5.0, m)
+    y = rng.choice([-1.0, 1.0], m)
+    C = rng.uniform(0.1, 5.0, m)
     return X, y, C, box_qp(as_rows(sparse.csr_array(X)), y, C, loss, bias)
 
 
@@ -89,7 +90,8 @@ def test_the_violations_are_the_projected_slopes_of_the_dual(seed, loss):
 
 
 def test_a_tiny_gap_is_not_lost_in_the_difference_of_primal_and_dual():
-    X, y = np.array([[1.0]]), np.array([1.0])
+    X = np.array([[1.0]])
+    y = np.array([1.0])
     qp = box_qp(as_rows(sparse.csr_array(X)), y, np.array([10.0]), Loss.HINGE, 0.0)
     alpha = np.array([1.0 - 1e-12])  # P - D = C 1e-12 - 1e-12 to first order
     assert certificate(qp, alpha, weights_of(qp, alpha)).gap == pytest.approx(9e-12, rel=1e-3)
@@ -117,7 +119,8 @@ def test_no_multiple_within_reach_is_better(seed, loss, scale):
     best = optimize.minimize_scalar(primal, bounds=(LEAST, MOST), method="bounded", options={"xatol": 1e-9})
     assert LEAST <= theta <= MOST
     assert primal(theta) <= min(best.fun, primal(1.0)) * (1 + 1e-9)
-    found, (longer, better) = certificate(qp, alpha, w), best_certificate(qp, alpha, w)
+    found = certificate(qp, alpha, w)
+    (longer, better) = best_certificate(qp, alpha, w)
     np.testing.assert_allclose(longer, theta * w, rtol=1e-9)
     assert (better.dual, better.least, better.most) == (found.dual, found.least, found.most)
     assert better.gap <= found.gap

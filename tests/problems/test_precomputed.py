@@ -37,9 +37,11 @@ def test_what_is_certified_is_convex_by_its_eigenvalues(seed, m, lift, C):
 @pytest.mark.parametrize("method", ["auto", "newton", "swap-2o", "scs"])
 def test_the_machine_is_the_one_of_the_rows(method):
     rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(150, 3)), rng.integers(0, 3, 150)
+    X = rng.normal(size=(150, 3))
+    y = rng.integers(0, 3, 150)
     K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
-    train, test = np.arange(100), np.arange(100, 150)
+    train = np.arange(100)
+    test = np.arange(100, 150)
     common = {"method": method, "C": 3.0, "tolerance": 1e-3 if method == "scs" else 1e-7}
     ours = fwsvm.train(K[:100, :100], y[train], kernel="precomputed", **common)
     theirs = fwsvm.train(X[train], y[train], kernel="rbf", gamma=0.5, **common)
@@ -55,7 +57,8 @@ def test_the_machine_is_the_one_of_the_rows(method):
 
 def test_rounding_in_a_matrix_is_no_asymmetry_and_more_is():
     rng = np.random.default_rng(1)
-    K, y = gram(rng, 40) + 0.1 * np.eye(40), np.arange(40) % 2
+    K = gram(rng, 40) + 0.1 * np.eye(40)
+    y = np.arange(40) % 2
     exact = fwsvm.train(K, y, kernel="precomputed", tolerance=1e-8)
     rounded = K * (1.0 + 1e-13 * rng.normal(size=K.shape))
     assert fwsvm.train(rounded, y, kernel="precomputed", tolerance=1e-8).objective == pytest.approx(
@@ -78,7 +81,8 @@ def test_a_problem_without_a_ridge_needs_a_semidefinite_matrix_at_any_penalty():
 
 
 def test_what_is_no_kernel_matrix_is_said():
-    K, y = np.eye(6), [1, 1, 1, 2, 2, 2]
+    K = np.eye(6)
+    y = [1, 1, 1, 2, 2, 2]
     with pytest.raises(UsageError, match=r"a square matrix, not on one of shape \(6, 5\)"):
         fwsvm.train(K[:, :5], y, kernel="precomputed")
     with pytest.raises(UsageError, match=r"scale .* is for features"):
@@ -94,7 +98,8 @@ def test_what_is_no_kernel_matrix_is_said():
 
 def test_weights_and_rows_left_out_keep_their_numbers():
     rng = np.random.default_rng(3)
-    K, y = gram(rng, 30) + np.eye(30), np.arange(30) % 2
+    K = gram(rng, 30) + np.eye(30)
+    y = np.arange(30) % 2
     kept = np.arange(30) % 3 > 0
     some = fwsvm.train(K, y, weights=kept, kernel="precomputed", tolerance=1e-9)
     part = fwsvm.train(K[np.ix_(kept, kept)], y[kept], kernel="precomputed", tolerance=1e-9)

@@ -49,7 +49,8 @@ def drawn(method: str, seed: int) -> Case:
     """Return a problem that overflows, underflows, coincides or contradicts itself, with settings at random."""
     rng = np.random.default_rng([seed, *method.encode()])
     family = FAMILIES[METHODS[method].family]
-    m, n = int(rng.integers(4, 15)), int(rng.integers(1, 4))
+    m = int(rng.integers(4, 15))
+    n = int(rng.integers(1, 4))
     y = np.where(rng.random(m) < rng.choice([0.2, 0.5]), 1.0, -1.0)
     y[:2] = 1.0, -1.0
     X = np.round(rng.normal(size=(m, n)) + rng.choice([0.0, 1.0, 3.0]) * y[:, None], int(rng.integers(0, 5)))
@@ -104,8 +105,10 @@ def priority(case: Case, result: Result, path: Path) -> Worth:
     if METHODS[case.settings["method"]].family == "linear":
         w = np.zeros(case.X.shape[1])
         w[: model.features] = model.weights[0]
-        K, scale = case.X @ case.X.T, 1.0
-        square, margins = float(w @ w), case.y * (case.X @ w)
+        K = case.X @ case.X.T
+        scale = 1.0
+        square = float(w @ w)
+        margins = case.y * (case.X @ w)
         size = square + float((C * (1.0 + np.abs(case.X) @ np.abs(w))).sum())
     else:
         model = getattr(model, "union", model)  # of the only cell
@@ -116,7 +119,8 @@ def priority(case: Case, result: Result, path: Path) -> Worth:
         if FAMILIES[METHODS[case.settings["method"]].family].problem.startswith(SIMPLEX):
             return _on_simplex(case, result, K, C, v)
         scale = 1.0 / (case.settings["C"] * m)
-        square, margins = float(v @ K @ v), case.y * (K @ v)
+        square = float(v @ K @ v)
+        margins = case.y * (K @ v)
         off = abs(K) + _of_values(case, result) / (1e4 * EPS)
         size = float(abs(v) @ off @ abs(v)) + float((C * (1.0 + off @ abs(v))).sum())
     primal = scale * (0.5 * square + float((C * np.maximum(0.0, 1.0 - margins)).sum()))
@@ -132,7 +136,8 @@ def pairs_of(case: Case, result: Result, path: Path) -> Iterator[tuple[Case, Wor
     model = fwsvm.load(path)
     rows = np.array(_places(case, model))
     for i, j in combinations(range(len(model.classes)), 2):
-        first, second = float(model.classes[i]), float(model.classes[j])
+        first = float(model.classes[i])
+        second = float(model.classes[j])
         v = np.zeros(len(case.y))
         for one, column in ((first, j - 1), (second, i)):
             of_one = case.y[rows] == one
@@ -174,7 +179,8 @@ def _on_simplex(case: Case, result: Result, K: np.ndarray, C: np.ndarray, v: np.
     alpha = weights / total if np.isfinite(total) and total > 0.0 else np.full(len(v), np.nan)
     extended = naive.extended(K, case.y, C)
     with np.errstate(all="ignore"):
-        R, gap = float(alpha @ extended @ alpha), naive.gap(extended, alpha)
+        R = float(alpha @ extended @ alpha)
+        gap = naive.gap(extended, alpha)
         rounding = float((1e4 * EPS * abs(extended) @ alpha).max()) + _of_values(case, result)
         primal = naive.standard_form(K, case.y, C, alpha)[0]
     return Worth(R, primal, gap, rounding, R)
@@ -182,7 +188,8 @@ def _on_simplex(case: Case, result: Result, K: np.ndarray, C: np.ndarray, v: np.
 
 def goal(case: Case, result: Result, found: Worth) -> float:
     """Return the gap that the stopping rule allows, from the definitions."""
-    tolerance, stop = case.settings["tolerance"], case.settings["stop"]
+    tolerance = case.settings["tolerance"]
+    stop = case.settings["stop"]
     if stop == "gap":
         return tolerance
     if stop == "relative":

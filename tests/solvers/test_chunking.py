@@ -12,16 +12,9 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers import Settings, Status, fit, resolve
 from fwsvm.solvers.chunking import select_rows
 from tests import naive
-from tests.solvers.problems import hold_to_the_simplex
+from tests.solvers.problems import CLASSES, hold_to_the_simplex, two_classes
 
-CLASSES, GAMMA = ("1", "-1"), 0.3
-
-
-def clouds(seed, m=700, apart=1.3):
-    """Return two classes of which few rows lie at the border, unless they are not ``apart``."""
-    rng = np.random.default_rng(seed)
-    codes = (rng.random(m) < 0.4).astype(np.int64)
-    return rng.normal(size=(m, 4)) + apart * (1 - 2 * codes[:, None]), codes
+GAMMA = 0.3
 
 
 def chosen(C=10.0, **given):
@@ -36,7 +29,7 @@ def train(X, codes, C=10.0, **given):
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-1, 1e1, 1e4]), st.sampled_from([0.0, 0.5, 1.3]))
 def test_the_certificate_is_that_of_all_rows(seed, C, apart):
-    X, codes = clouds(seed, 200, apart)
+    X, codes = two_classes(seed, 200, apart)
     found = train(X, codes, C, tolerance=1e-6)
     assert found.certified
     least = naive.least_objective("rbf", X, 1.0 - 2.0 * codes, C, GAMMA)
@@ -45,7 +38,7 @@ def test_the_certificate_is_that_of_all_rows(seed, C, apart):
 
 
 def test_where_all_rows_are_support_vectors_they_are_in_the_last_chunk():
-    X, codes = clouds(0, 800, apart=0.0)
+    X, codes = two_classes(0, 800, 0.0)
     found = train(X, codes, C=0.01)
     assert found.certified
     assert found.support_vectors > 700
@@ -65,7 +58,8 @@ def test_a_chunk_has_the_rows_with_weight_and_a_row_of_each_class():
 
 
 def test_few_rows_are_taken_where_few_matter():
-    sizes, looked_at = [], []
+    sizes = []
+    looked_at = []
 
     class Counted(RowSource):
         def take(self, which):
@@ -77,7 +71,7 @@ def test_few_rows_are_taken_where_few_matter():
             looked_at.append(len(found) * len(rows))
             return found
 
-    X, codes = clouds(9, 3000, apart=2.0)
+    X, codes = two_classes(9, 3000, 2.0)
     resolved = resolve(chosen(), X)
     problem = Binary(Counted(X), 1.0 - 2.0 * codes, np.full(3000, 10.0), (0,))
     run = resolved.family.start(problem, resolved.rule, resolved)
@@ -92,7 +86,7 @@ def test_few_rows_are_taken_where_few_matter():
 
 
 def test_only_fewer_rows_than_fewest_are_solved_in_one_piece():
-    X, codes = clouds(1)
+    X, codes = two_classes(1, 700, 1.3)
     swap = fit(X, codes, CLASSES, Settings("swap-2o", C=10.0, kernel="rbf", gamma=GAMMA, threads=1))
     steps = [train(X, codes, parameters={"fewest": fewest}).steps for fewest in (701, 700)]
     assert steps[0] == swap.steps != steps[1]
@@ -100,7 +94,7 @@ def test_only_fewer_rows_than_fewest_are_solved_in_one_piece():
 
 @pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])
 def test_any_method_of_the_simplex_serves(inner):
-    X, codes = clouds(1)
+    X, codes = two_classes(1, 700, 1.3)
     found = train(X, codes, tolerance=1e-2, parameters={"inner": inner})
     assert found.certified
     assert found.relative_gap <= 1e-2
@@ -108,7 +102,7 @@ def test_any_method_of_the_simplex_serves(inner):
 
 @pytest.mark.parametrize("stop", ["gap", "meb"])
 def test_the_other_rules_of_stopping_hold_over_all_rows(stop):
-    X, codes = clouds(2)
+    X, codes = two_classes(2, 700, 1.3)
     found = train(X, codes, stop=stop, tolerance=1e-5)
     exact = train(X, codes, tolerance=1e-9)
     assert found.certified
@@ -119,7 +113,7 @@ def test_the_other_rules_of_stopping_hold_over_all_rows(stop):
 
 @pytest.mark.parametrize("before", [5, 100])
 def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before):
-    X, codes = clouds(5, 900)
+    X, codes = two_classes(5, 900, 1.3)
     steps = train(X, codes).iterations
     found = train(X, codes, max_iterations=steps - before)
     assert (found.status, found.iterations) == (Status.MAX_ITERATIONS, steps - before)
@@ -138,7 +132,7 @@ def test_an_interrupt_says_how_far_the_optimum_may_be(below, monkeypatch):
         if progress.objective < below:
             raise KeyboardInterrupt
 
-    X, codes = clouds(5, 1500)
+    X, codes = two_classes(5, 1500, 1.3)
     found = fit(X, codes, CLASSES, chosen(), watch=interrupt)
     best = train(X, codes, tolerance=1e-6)
     assert found.status is Status.INTERRUPTED
@@ -147,10 +141,11 @@ def test_an_interrupt_says_how_far_the_optimum_may_be(below, monkeypatch):
 
 
 def test_sparse_rows_and_no_final_gap():
-    X, codes = clouds(7, 1500)
+    X, codes = two_classes(7, 1500, 1.3)
     X[np.random.default_rng(0).random(X.shape) < 0.3] = 0.0
     wide = sparse.csr_array(np.pad(X, ((0, 0), (0, 16))))
-    dense, thin = train(X, codes, tolerance=1e-8), train(wide, codes, tolerance=1e-8)
+    dense = train(X, codes, tolerance=1e-8)
+    thin = train(wide, codes, tolerance=1e-8)
     assert dense.objective == pytest.approx(thin.objective, rel=1e-8)
     blind = train(X, codes, final_gap=False)
     assert (blind.status, blind.gap_kind) == (Status.SAMPLED_STOP, "none")
@@ -159,7 +154,7 @@ def test_sparse_rows_and_no_final_gap():
 
 def test_the_trace_counts_all_chunks_and_ends_at_the_certificate(monkeypatch):
     monkeypatch.setattr("fwsvm.solvers.loop.LOOKS_SHARE", 0.0)  # a busy machine's looks take long
-    X, codes = clouds(9, 3000)
+    X, codes = two_classes(9, 3000, 1.3)
     found = train(X, codes)
     assert [point.iteration for point in found.trace][:3] == [1, 2, 3]
     assert found.trace[-2].iteration > found.iterations / 2
@@ -168,14 +163,14 @@ def test_the_trace_counts_all_chunks_and_ends_at_the_certificate(monkeypatch):
 
 
 def test_a_gap_that_no_arithmetic_reaches_ends_the_run():
-    X, codes = clouds(6)
+    X, codes = two_classes(6, 700, 1.3)
     found = train(X, codes, tolerance=1e-16)
     assert found.status is Status.STALLED
     assert not found.certified
 
 
 def test_what_cannot_solve_on_a_chunk_is_refused():
-    X, codes = clouds(0, 60)
+    X, codes = two_classes(0, 60, 1.3)
     for inner in ("chunking", "avsf", "scs", "nobody"):
         with pytest.raises(
             UsageError,

@@ -18,7 +18,8 @@ from fwsvm.errors import UsageError
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 from tests import naive
 
-GAMMA, CLASSES = 0.5, ("1", "-1")
+GAMMA = 0.5
+CLASSES = ("1", "-1")
 each_method = pytest.mark.parametrize("name", sorted(METHODS))
 #: What a method can be asked for in a moment: fw's gap falls as 1/steps; pegasos has no rule of its own.
 TOLERANCE = {"fw": 1e-2}
@@ -84,12 +85,14 @@ def optimum(name: str, problem: Problem) -> tuple[float, float]:
 def primal(name: str, problem: Problem, result: Result) -> float:
     """Return the primal value of the machine returned, from its decision values on the training rows."""
     _, y, C = parts(name, problem)
-    model, margins = result.model, 1.0 - y * result.model.decision(problem.X)[:, 0]
+    model = result.model
+    margins = 1.0 - y * result.model.decision(problem.X)[:, 0]
     loss = np.maximum(0.0, margins)
     if METHODS[name].family == "linear":
         return 0.5 * float(model.weights[0] @ model.weights[0]) + float((C * loss).sum())
     model = getattr(model, "union", model)  # of the only cell
-    S, v = model.support, model.coefficients[:, 0]
+    S = model.support
+    v = model.coefficients[:, 0]
     S = S.toarray() if sparse.issparse(S) else S
     square = float(v @ naive.gram("rbf", S, S, GAMMA) @ v)
     if METHODS[name].family == "stochastic":
@@ -160,7 +163,8 @@ def test_what_is_given_stays_as_it_is(name, form):
     if form == "disorder":
         for t in range(X.shape[0]):
             row = slice(X.indptr[t], X.indptr[t + 1])
-            X.indices[row], X.data[row] = X.indices[row][::-1].copy(), X.data[row][::-1].copy()
+            X.indices[row] = X.indices[row][::-1].copy()
+            X.data[row] = X.data[row][::-1].copy()
         X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
     arrays = [codes, weights, *([X] if form == "dense" else [X.data, X.indices, X.indptr])]
     before = [array.copy() for array in arrays]
@@ -247,7 +251,8 @@ def test_the_first_class_is_plus_one(name):
     there = train(name, problem)
     back = fit(problem.X, 1 - problem.codes, CLASSES[::-1], settings(name))
     assert abs(there.objective - back.objective) <= max(there.gap, back.gap)
-    one, other = there.model.decision(problem.X)[:, 0], back.model.decision(problem.X)[:, 0]
+    one = there.model.decision(problem.X)[:, 0]
+    other = back.model.decision(problem.X)[:, 0]
     clear = abs(one) > 0.3
     assert clear.sum() > 10
     assert (np.sign(one[clear]) == -np.sign(other[clear])).all()
@@ -257,7 +262,8 @@ def test_the_first_class_is_plus_one(name):
 def test_a_row_of_weight_two_is_a_row_twice_and_one_of_weight_zero_none(name):
     X, codes, _ = clouds(7)
     weights = np.ones(len(codes))
-    weights[:5], weights[5:10] = 2.0, 0.0
+    weights[:5] = 2.0
+    weights[5:10] = 0.0
     if METHODS[name].family == "stochastic":
         with pytest.raises(UsageError, match="weight"):
             fit(X, codes, CLASSES, settings(name), weights=weights)

@@ -1,19 +1,13 @@
 """decomposition: runs on more rows than a working set has."""
 
-import numpy as np
 import pytest
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from tests import naive
+from tests.solvers.problems import two_classes
 
 GAMMA = 0.5
-
-
-def clouds(m=400, seed=0, apart=0.8):
-    rng = np.random.default_rng(seed)
-    codes = (rng.random(m) < 0.4).astype(np.int64)
-    return rng.normal(size=(m, 4)) + apart * (1 - 2 * codes[:, None]), codes
 
 
 def train(X, codes, size=64, **given):
@@ -27,7 +21,7 @@ def optimum(X, codes, C):
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
 def test_many_working_sets_come_to_the_optimum(C):
-    X, codes = clouds()
+    X, codes = two_classes(0, 400)
     found, best = train(X, codes, C=C, tolerance=1e-5), optimum(X, codes, C)
     assert found.certified
     assert found.iterations > 4
@@ -35,7 +29,7 @@ def test_many_working_sets_come_to_the_optimum(C):
 
 
 def test_the_size_of_working_sets_does_not_move_the_optimum():
-    X, codes = clouds(seed=1)
+    X, codes = two_classes(1, 400)
     found = [train(X, codes, size, tolerance=1e-6) for size in (2, 30, 1000)]
     assert {one.status for one in found} == {Status.CONVERGED}
     least = [one.objective - one.gap for one in found]
@@ -43,7 +37,7 @@ def test_the_size_of_working_sets_does_not_move_the_optimum():
 
 
 def test_rows_far_from_the_origin_end_at_the_optimum():
-    X, codes = clouds(200, seed=3)
+    X, codes = two_classes(3, 200)
     found, best = train(X + 3e3, codes, tolerance=1e-6), optimum(X, codes, 10.0)
     assert found.objective + 1e-6 * best >= best >= found.objective - found.gap - 1e-6 * best
     assert found.certified == (found.relative_gap <= 1e-6)
@@ -52,4 +46,4 @@ def test_rows_far_from_the_origin_end_at_the_optimum():
 @pytest.mark.parametrize("size", [1, 20_000])
 def test_a_working_set_without_a_kept_and_a_new_row_or_too_large_is_refused(size):
     with pytest.raises(UsageError, match="size must be 2 to 16,384"):
-        train(*clouds(), size)
+        train(*two_classes(0, 400), size)

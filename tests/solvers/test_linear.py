@@ -21,7 +21,8 @@ def solved(method, X, y, loss="hinge", bias=0.0, **given):
     weights = given.get("weights")
     found = train(method, X, y, parameters={"loss": loss, "bias": bias}, **{"tolerance": 1e-8, **given})
     assert found.certified, found.message
-    w, b = found.model.weights[0], found.model.biases[0] if bias else 0.0
+    w = found.model.weights[0]
+    b = found.model.biases[0] if bias else 0.0
     slack = np.maximum(0.0, 1.0 - y * found.model.decision(X)[:, 0])
     penalties = found.settings["C"] * (np.ones(len(y)) if weights is None else weights)
     primal = 0.5 * (w @ w + b * b) + penalties @ (slack**2 if loss == "squared_hinge" else slack)
@@ -99,10 +100,12 @@ def test_rows_without_features_cost_c_each(method, loss):
 
 @each_method
 def test_stored_zeros_are_no_features_and_a_column_given_twice_is_the_sum(method):
-    indices, starts = np.array([0, 0, 1, 1, 0, 2]), np.array([0, 3, 6])
+    indices = np.array([0, 0, 1, 1, 0, 2])
+    starts = np.array([0, 3, 6])
     X = sparse.csr_array((np.array([1.0, 2.0, -1.0, 1.0, 0.5, 0.0]), indices, starts), (2, 3))
     y = np.array([1.0, -1.0])
-    one, other = solved(method, X, y)[1], solved(method, X.toarray(), y)[1]
+    one = solved(method, X, y)[1]
+    other = solved(method, X.toarray(), y)[1]
     np.testing.assert_array_equal(one, other)
 
 

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from tests import naive
-
-CLASSES = ("1", "-1")
-
-
-def clouds(seed, m=120):
-    rng = np.random.default_rng(seed)
-    codes = (rng.random(m) < 0.4).astype(np.int64)
-    return rng.normal(size=(m, 4)) + 0.8 * (1 - 2 * codes[:, None]), codes
+from tests.solvers.problems import CLASSES, two_classes
 
 
 def train(X, codes, C, weights=None, **given):
@@ -25,18 +18,17 @@ def train(X, codes, C, weights=None, **given):
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-2, 1.0, 1e3, 1e6]))
 def test_the_optimum_is_reached_to_rounding_whatever_the_penalty(seed, C):
-    X, codes = clouds(seed)
+    X, codes = two_classes(seed)
     result = train(X, codes, C, tolerance=1e-7)
     assert result.status is Status.CONVERGED
     assert result.certified
     assert result.relative_gap <= 1e-7
-    K = naive.extended(naive.gram("rbf", X, X, 0.3), 1.0 - 2.0 * codes, np.full(len(X), C))
-    best = naive.simplex_optimum(K)
-    assert result.objective == pytest.approx(best @ K @ best, rel=1e-6)
+    best = naive.least_objective("rbf", X, 1.0 - 2.0 * codes, C, 0.3)
+    assert result.objective == pytest.approx(best, rel=1e-6)
 
 
 def test_the_penalty_has_little_say_in_the_number_of_steps():
-    X, codes = clouds(3, m=300)
+    X, codes = two_classes(3, m=300)
     steps = [train(X, codes, C, max_iterations=100_000).steps for C in (1e2, 1e5)]
     pairs = [
         fit(X, codes, CLASSES, Settings("swap-2o", C=C, kernel="rbf", gamma=0.3, threads=1)).steps
@@ -47,13 +39,13 @@ def test_the_penalty_has_little_say_in_the_number_of_steps():
 
 
 def test_newton_begins_at_the_gap_where_it_is_asked_to():
-    X, codes = clouds(3, m=300)
+    X, codes = two_classes(3, m=300)
     steps = [train(X, codes, 1.0, tolerance=1e-6, parameters={"switch": gap}).steps for gap in (0.5, 1e-9)]
     assert steps[0] < steps[1] / 2
 
 
 def hard_cases():
-    X, codes = clouds(7, m=200)
+    X, codes = two_classes(7, m=200)
     twice = np.repeat(X, 2, axis=0)
     yield "opposite labels on the same row", twice, np.arange(400) % 2, 0.3, None
     yield "rows alike but for the ridge", X, codes, 1e-5, None
@@ -69,14 +61,13 @@ def test_hard_problems_end_certified_at_the_optimum(case, C, tolerance):
     _, X, codes, gamma, weights = case
     found = train(X, codes, C, weights, gamma=gamma, tolerance=tolerance)
     assert found.certified, found.message
-    penalties = C * (np.ones(len(X)) if weights is None else weights)
-    K = naive.extended(naive.gram("rbf", X, X, gamma), 1.0 - 2.0 * codes, penalties)
-    best = naive.simplex_optimum(K)
-    assert found.objective == pytest.approx(best @ K @ best, rel=2 * tolerance)
+    penalties = C if weights is None else C * weights
+    best = naive.least_objective("rbf", X, 1.0 - 2.0 * codes, penalties, gamma)
+    assert found.objective == pytest.approx(best, rel=2 * tolerance)
 
 
 def test_what_newton_cannot_do_is_said():
-    X, codes = clouds(0)
+    X, codes = two_classes(0)
     with pytest.raises(UsageError, match="search of newton must be full, not 'sampled'"):
         train(X, codes, 1.0, search="sampled")
     many = np.random.default_rng(0).normal(size=(1200, 4))
@@ -85,7 +76,7 @@ def test_what_newton_cannot_do_is_said():
 
 
 def test_a_limit_of_iterations_ends_newtons_part_too():
-    X, codes = clouds(3, m=300)
+    X, codes = two_classes(3, m=300)
     begun = train(X, codes, 1e4, tolerance=1.0).iterations
     result = train(X, codes, 1e4, max_iterations=begun + 1)
     assert result.status in {Status.MAX_ITERATIONS, Status.CONVERGED}

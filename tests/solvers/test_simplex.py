@@ -18,7 +18,8 @@ from tests.solvers.problems import CLASSES, clouds, hold_to_the_simplex, simplex
 
 SIMPLEX = sorted(name for name, method in METHODS.items() if method.family == "simplex")
 each_method = pytest.mark.parametrize("method", SIMPLEX)
-RBF, QUADRATIC = {"kernel": "rbf", "gamma": 0.5}, {"kernel": "quadratic", "gamma": 0.5}
+RBF = {"kernel": "rbf", "gamma": 0.5}
+QUADRATIC = {"kernel": "quadratic", "gamma": 0.5}
 #: With the quadratic kernel each method is compiled again, so that only CI does it.
 two_kernels = pytest.mark.parametrize(
     "kernel", [RBF, pytest.param(QUADRATIC, marks=pytest.mark.slow)], ids=["rbf", "quadratic"]
@@ -36,7 +37,8 @@ RULES = {
 
 def is_step(step, K, before, after):
     """Return whether ``after`` is one step from ``before``: with q as it is, or as rounding may break its ties."""
-    rng, q = np.random.default_rng(0), K @ before
+    rng = np.random.default_rng(0)
+    q = K @ before
     noise = 3e-7 * abs(K).max() * rng.uniform(-1.0, 1.0, size=(20, len(q)))
     noise[0] = 0.0
     return any(np.allclose(step(K, before, q + each), after, rtol=1e-4, atol=2e-5) for each in noise)
@@ -130,7 +132,8 @@ def test_each_rule_is_kept_by_the_true_gap(method, stop, tolerance, kernel):
     found = train(method, X, y, stop=stop, tolerance=tolerance, **kernel)
     K = naive.extended(naive.gram(X=X, Z=X, **kernel), y, 1.0)
     alpha = simplex_weights(found, X)
-    q, R = K @ alpha, alpha @ K @ alpha
+    q = K @ alpha
+    R = alpha @ K @ alpha
     widest = np.diag(K).max()
     goal = {
         "relative": tolerance * R,
@@ -276,7 +279,8 @@ def wdbc():
 def test_a_linear_kernel_is_liblinears_squared_hinge():
     """With C/2 and a constant feature it is the same machine, weight by weight (spec 1.3)."""
     svm = pytest.importorskip("sklearn.svm")
-    (X, y), C = wdbc(), 4.0
+    (X, y) = wdbc()
+    C = 4.0
     found = train("swap-2o", X, y, kernel="linear", C=C, tolerance=1e-10)
     ones = np.column_stack([X, np.ones(len(X))])
     other = svm.LinearSVC(

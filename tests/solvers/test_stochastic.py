@@ -135,7 +135,8 @@ def test_many_rows_have_an_estimate_with_its_error(method):
     parameters = SMALL if method == "scs" else {}
     found = train(method, X, y, lambda_=0.01, gamma=0.2, parameters=parameters, max_iterations=50)
     decision = found.model.decision(X)[:, 0]
-    S, v = found.model.support, found.model.coefficients[:, 0]
+    S = found.model.support
+    v = found.model.coefficients[:, 0]
     truth = 0.005 * v @ naive.gram("rbf", S, S, 0.2) @ v + np.maximum(0.0, 1.0 - y * decision).mean()
     assert found.gap_kind == "estimate" if method == "scs" else found.gap_kind in {"estimate", "none"}
     assert not found.certified
@@ -211,7 +212,8 @@ def test_hinge_margins_that_cancel_are_not_certified():
 def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam):
     """With k(x, x) = 1 rounding is what values are off by times |beta| for the losses, and lambda |beta|^2 / 2."""
     rows = as_rows(np.eye(4))
-    alpha, u = np.array([a]), np.array([0.5])
+    alpha = np.array([a])
+    u = np.array([0.5])
     _, dual, rounding = certificate(
         Linear(), np.eye(4), np.array([1.0, 1, -1, -1]), lam, np.array([0]), alpha, u, 1
     )
@@ -224,7 +226,8 @@ def test_one_rows_certificate_and_its_rounding_are_those_of_the_formulas(a, lam)
 @pytest.mark.parametrize(("alpha", "u"), [((7.0, -2.0), (0.0, 0.0)), ((0.0, 0.0), (1.0, 0.0))])
 def test_a_dual_value_is_that_of_the_best_point_of_the_box_that_is_given(alpha, u):
     """Of b >= 0 the best is (1, 0), worth lambda / 2; of all b it would be (7, -2), worth five times as much."""
-    X, lam = np.array([[1.0, 0.0], [3.0, 1.0]]), 1 / 14
+    X = np.array([[1.0, 0.0], [3.0, 1.0]])
+    lam = 1 / 14
     _, dual, _ = certificate(Linear(), X, np.ones(2), lam, np.arange(2), np.array(alpha), np.array(u), 1)
     assert dual == pytest.approx(lam / 2)
 
