@@ -16,6 +16,7 @@ from fwsvm.errors import DataError
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
 SCALINGS = ("none", *TARGETS)
+ALL = slice(None)  # features
 DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
 #: A value is far outside where it is beyond its training range by more than this many of the range's own widths.
 #: Unseen rows of the same kind often pass a range, but by a part of it: the range of a few hundred rows is nearly that
@@ -108,7 +109,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     scaled: RowMatrix
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(X, np.ndarray):
-            scaled = _mapped(X if k == n else X[:, ranges.features], ranges, slice(None))
+            scaled = _mapped(X if k == n else X[:, ranges.features], ranges)
         elif ranges.lower == 0 and not ranges.minimum.any():  # zero is mapped to zero
             scaled = only_columns(X, ranges.features).copy()
             scaled.data = _mapped(scaled.data, ranges, scaled.indices)
@@ -120,7 +121,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
                 "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)",
                 DataError,
             )
-            scaled = _mapped(only_columns(X, ranges.features).toarray(), ranges, slice(None))
+            scaled = _mapped(only_columns(X, ranges.features).toarray(), ranges)
         widths = ranges.maximum - ranges.minimum
     if not (all_finite(scaled) and all_finite(widths)):
         raise DataError(
@@ -138,7 +139,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     return every
 
 
-def _mapped(values: np.ndarray, ranges: Ranges, which: Any) -> np.ndarray:
+def _mapped(values: np.ndarray, ranges: Ranges, which: Any = ALL) -> np.ndarray:
     """Return values scaled in svm-scale's order, so that no bit differs; ``which`` are their places in the ranges."""
     low = ranges.minimum[which]
     high = ranges.maximum[which]

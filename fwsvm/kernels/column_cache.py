@@ -94,7 +94,7 @@ def _claim_slots(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray,
     cyclic scan.
     """
     row_of = columns.row_of
-    used = int(columns.counts[USED])
+    used = columns.counts[USED]
     free = min(len(wanted), len(row_of) - used)
     lines = np.arange(used, used + len(wanted))
     if missing := len(wanted) - free:

@@ -72,7 +72,7 @@ def _widest_direction(X: RowMatrix) -> np.ndarray:
         direction = X.T @ (scores - scores.mean())
         direction /= np.linalg.norm(direction) or 1.0
         scores = X @ direction
-    return np.asarray(direction)
+    return direction
 
 
 @dataclass(frozen=True)

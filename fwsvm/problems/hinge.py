@@ -22,10 +22,8 @@ from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.source import RowSource
 from fwsvm.kernels.values import weighted_sums
 
-#: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
-EXACT_ROWS = 20_000
-#: Seeds the fixed sample: the same rows for every method, parameter and seed, so that estimates can be
-#: compared.
+#: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many. The number
+#: also seeds the sample: the same rows for every method, parameter and seed, so that estimates can be compared.
 FIXED_SAMPLE = 20_000
 
 

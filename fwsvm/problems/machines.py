@@ -224,7 +224,7 @@ class LinearModel(Model):
         found = np.empty((X.shape[0], len(self.weights)))
         for some, rows in _finite_blocks(X, self.features):
             found[some] = rows.astype(np.float64, copy=False) @ self.weights.T
-        return np.asarray(found + self.biases * self.bias_feature)
+        return found + self.biases * self.bias_feature
 
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the classes by the sign for two of them, by the largest value for more."""

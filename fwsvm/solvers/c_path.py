@@ -86,7 +86,7 @@ class CPath:
         if self.together is None:
             self.together = []
             at_once = resolved.family.solve_at_once
-            found: list[Solved] = at_once(problems, self.resolved, watch) if at_once else []
+            found = at_once(problems, self.resolved, watch) if at_once else []
             if found and found[0].interrupted:
                 raise KeyboardInterrupt
             self.together = found

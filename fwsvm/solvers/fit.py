@@ -93,7 +93,7 @@ def fit(
         rows = checked(X, codes, classes, weights, settings.class_weight)
         resolved = resolved or resolve(settings, rows.X, traced=traced)
         if resolved.family.train:
-            found: Result = resolved.family.train(rows, settings, resolved, watch)
+            found = resolved.family.train(rows, settings, resolved, watch)
         else:
             problems, resolved = prepare(rows, resolved)
             found = result_of(problems, resolved, solve_all(problems, resolved, watch))
@@ -217,7 +217,7 @@ def weights_of_classes(
     """
     if given == BALANCED:
         sums = np.bincount(codes, weights, minlength=len(classes))
-        return np.asarray(sums.sum() / (len(classes) * np.maximum(sums, np.finfo(float).tiny)))
+        return sums.sum() / (len(classes) * np.maximum(sums, np.finfo(float).tiny))
     given = given or {}
     if not isinstance(given, Mapping):
         raise SettingError(

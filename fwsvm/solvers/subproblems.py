@@ -75,7 +75,7 @@ class Subproblems:
         """The rows of each problem, shape (problems,)."""
         if not self.in_pairs:
             return np.full(len(self), len(self.codes))
-        return np.asarray(self.counts[self.classes].sum(axis=1))
+        return self.counts[self.classes].sum(axis=1)
 
     @functools.cached_property
     def members(self) -> list[np.ndarray]:
@@ -103,7 +103,7 @@ class Subproblems:
 
     def penalties(self, rows: np.ndarray, C: float) -> np.ndarray:
         """Return the penalties C_i of some rows, (s,)."""
-        return np.asarray(C * self.weights[rows])
+        return C * self.weights[rows]
 
 
 @dataclass

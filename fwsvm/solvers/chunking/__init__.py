@@ -182,18 +182,17 @@ class ChunkRun:
     def _excess_outside(self, q: np.ndarray) -> float:
         """Return by how much the gap of rows outside the chunk is above the goal."""
         R = self.alpha @ q
-        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self.all_rows.goal(R)
+        return 2.0 * (R - np.delete(q, self.chunk).min()) - self.all_rows.goal(R)
 
     # ---------------------------------------------------------------- the contract of a Solver
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of the inner method's steps."""
-        taken: int = self.inner.advance(steps)
-        return taken
+        return self.inner.advance(steps)
 
     def check_stop(self) -> Status | None:
         """Ask the inner run; where it has ended look at other rows, and end or begin on the next chunk."""
-        ended: Status | None = self.inner.check_stop()
+        ended = self.inner.check_stop()
         if ended is None or self._is_whole:
             return ended
         self.end = self.iterate()

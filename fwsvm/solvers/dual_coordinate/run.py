@@ -147,12 +147,12 @@ class LinearRun:
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
         self.found = None
-        return int(advance(self.rule, self.state, steps))
+        return advance(self.rule, self.state, steps)
 
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
         now = self.state.now
-        stop = int(now["stop"])
+        stop = now["stop"]
         now["stop"] = GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP

@@ -110,7 +110,7 @@ def fetch_columns(s: SimplexState, columns: ColumnCache, block: int, *, ahead: b
     ``block`` is how many kernel values take as long as a call from Python. Far from the end the guess which rows will
     be wanted is poor, so the columns grow by no more than a third for it.
     """
-    now, used, m = s.now, int(columns.counts[USED]), len(columns.slot_of)
+    now, used, m = s.now, columns.counts[USED], len(columns.slot_of)
     new = used < len(columns.row_of)
     alone = len(columns.table.tiles.numbers) > 0 or not new
     size = (max(least_cost(m), min(WIDE, block // m, used // 3)) if alone else WIDE) if ahead else 1

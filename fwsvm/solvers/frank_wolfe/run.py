@@ -302,7 +302,7 @@ class SimplexRun:
         now = self.now
         while True:
             with team_running(self.state):
-                taken += int(advance(self.rule, self.state, steps - taken))
+                taken += advance(self.rule, self.state, steps - taken)
             if now["stop"] == COLUMN_MISS:  # a row that is drawn rarely needs no column ahead of time
                 ahead = not self.sampled or drawn_soon(len(self.order))
                 fetch_columns(self.state, self.columns, self.block, ahead=ahead)
@@ -314,7 +314,7 @@ class SimplexRun:
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped, and say how the run ended, or go on."""
         now = self.now
-        stop = int(now["stop"])
+        stop = now["stop"]
         now["stop"] = GOING
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)

@@ -143,8 +143,8 @@ def room_for(active: int) -> int:
 
 def has_room(s: SimplexState) -> bool:
     """Return whether there is a place for one more row of each class."""
-    active = int(s.now["active"])
-    plus = int(s.now["plus"])
+    active = s.now["active"]
+    plus = s.now["plus"]
     return max(plus, active - plus) < s.plus
 
 
@@ -186,4 +186,4 @@ def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
     fits = 2 * now["active"] * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(m) else LONE_COLUMN_COST
     a_step = UPDATE_COST if fits else each
-    return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))
+    return now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"])

@@ -229,7 +229,7 @@ class DescentRun(StochasticRun):
         tolerance = resolved.tolerance
         self.eps, self.goal = (tolerance, 0.0) if resolved.stop == "eps" else (0.0, tolerance)
         self.euclid = rule.metric is Metric.EUCLID
-        self.unit = 1.0 / self.lam if self.euclid else float(np.sqrt(2.0 / self.lam))
+        self.unit = 1.0 / self.lam if self.euclid else np.sqrt(2.0 / self.lam)
         self.order = np.arange(self.m)
         self.w = self.best_dual = np.empty(0)
         self.vectors = np.empty((4, 0))
@@ -349,7 +349,7 @@ class DescentRun(StochasticRun):
             self.lower = lower
             self.best_dual = u
         least = gradient2 if euclid else 2.0 * self.lam * (self.value - self.lower)
-        return bool(self.length2 <= max(self.eps**2, SHORT_FRACTION * least))
+        return self.length2 <= max(self.eps**2, SHORT_FRACTION * least)
 
     def _search(self) -> None:
         """Set ``t``, and what is known of alpha + t d.

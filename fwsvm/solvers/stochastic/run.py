@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm.kernels.distances import precision
 from fwsvm.kernels.source import row_source
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
+from fwsvm.problems.hinge import FIXED_SAMPLE, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
@@ -53,7 +53,7 @@ def precision_for(problem: Binary, resolved: Resolved) -> type:
 def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
     """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`.
 
-    With at most `EXACT_ROWS` rows objective and gap are computed over all of them. With more, the objective
+    With at most `FIXED_SAMPLE` rows objective and gap are computed over all of them. With more, the objective
     is estimated on a fixed sample, without bias; a method that solves a random sample S to a lower bound D_S
     also gets the gap estimate (objective - D_S), which is at least the true gap on average, for E[min f_S] <=
     min f (Mak, Morton & Wood 1999).
@@ -62,7 +62,7 @@ def certify(candidates: Sequence[Candidate], *, exact: bool) -> list[Certified]:
     for problem, resolved, at in candidates:
         outcome = tracked(at)
         if exact:
-            from_scratch = outcome_of if len(problem.y) <= EXACT_ROWS else _estimated
+            from_scratch = outcome_of if len(problem.y) <= FIXED_SAMPLE else _estimated
             outcome = at.outcome or from_scratch(problem, resolved, at)
         used = np.flatnonzero(at.alpha)
         used = used[np.argsort(at.rows[used])]

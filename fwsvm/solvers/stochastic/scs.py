@@ -251,7 +251,7 @@ class ScsRun(DescentRun):
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (self.value - self.value_after)
         self.objective = after if confirmed else before
-        return bool(confirmed)
+        return confirmed
 
     def _on_test_sample(self) -> tuple[float, float, float]:
         """Return f_T at the incumbent and at the candidate, and the standard error of the difference.
@@ -263,7 +263,7 @@ class ScsRun(DescentRun):
             return self.value, self.value_after, 0.0
         at, along = self.vectors[[ALPHA, DIRECTION], -len(w) :]
         losses = np.maximum(0.0, 1.0 - w * [at, at + self.t * along])
-        error = float(np.subtract(*losses).std()) / np.sqrt(max(1, len(w) - 1))
+        error = np.subtract(*losses).std() / np.sqrt(max(1, len(w) - 1))
         before, after = 0.5 * self.lam * np.array([self.square, self.square_after]) + losses.mean(axis=1)
         return float(before), float(after), error
 
