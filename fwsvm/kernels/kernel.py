@@ -10,7 +10,6 @@ what LIBSVM calls it (`KernelFamily`), and these functions. Other packages add t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,22 +26,7 @@ from fwsvm.plugins import add_to_registry, entry_of
 SHARED = ("gamma", "coef0", "degree")
 
 
-class Range(NamedTuple):
-    """What a parameter may be, both ends included."""
-
-    least: float = -float("inf")
-    most: float = float("inf")
-
-    @property
-    def words(self) -> str:
-        """The range in words."""
-        if self.most == float("inf"):
-            return f"at least {self.least:,.15g}"
-        return f"{self.least:,.15g} to {self.most:,.15g}"
-
-
-@dataclass(frozen=True)
-class KernelFamily:
+class KernelFamily(NamedTuple):
     """A registered kernel: all kernels of one formula.
 
     Attributes
@@ -51,8 +35,9 @@ class KernelFamily:
     make : type, the NamedTuple of its parameters
     parameters : tuple of str
         Those of its fields that a user may set.
-    ranges : mapping of parameters to Range
-        What they may be in training and in model files; of those not named, gamma is at least 0, others are any number.
+    ranges : mapping of parameters to pairs of numbers
+        The least and the most they may be in training and in model files; of those not named, gamma is at least 0,
+        others are any number.
     widths : mapping of str to Width
         Rules by which gamma follows from the training rows where it is not given, the default first.
     sigma2 : bool
@@ -75,8 +60,8 @@ class KernelFamily:
     formula: str
     make: type
     parameters: tuple[str, ...] = ()
-    ranges: Mapping[str, Range] = field(default_factory=dict)
-    widths: Mapping[str, Width] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = {}
+    widths: Mapping[str, Width] = {}
     sigma2: bool = False
     of_distances: bool = False
     libsvm: str = ""
@@ -105,10 +90,11 @@ class KernelFamily:
         """Return the kernel with these parameters; `UsageError` where nothing may be trained with it."""
         kinds = types_of(self.make)
         for name, value in parameters.items():
-            bounds = self.ranges.get(name, Range(0.0) if name == "gamma" else Range())
-            if not bounds.least <= value <= bounds.most:
+            least, most = self.ranges.get(name, (0.0 if name == "gamma" else -np.inf, np.inf))
+            if not least <= value <= most:
                 whole = "a whole number of" if kinds[name] is int else "a number of"
-                raise UsageError(f"{name} must be {whole} {bounds.words}, not {shown(value)}")
+                bounds = f"at least {least:,.15g}" if most == np.inf else f"{least:,.15g} to {most:,.15g}"
+                raise UsageError(f"{name} must be {whole} {bounds}, not {shown(value)}")
         kernel = self.make(**parameters)
         if said := self.objection(kernel):
             raise UsageError(f"the {self.name} kernel {said}")

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fwsvm.kernels.kernel import Range, of_inner_products, register, value
+from fwsvm.kernels.kernel import of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
 
 
@@ -27,7 +27,7 @@ WIDTHS = {"default": Width(mean_squared_distance, "1 / D")}  # 003 section 5.8
     "poly",
     "(gamma <x, z> + coef0)^degree",
     ("gamma", "coef0", "degree"),
-    ranges={"degree": Range(1, MOST_DEGREE)},
+    ranges={"degree": (1, MOST_DEGREE)},
     widths=WIDTHS,
     libsvm="polynomial",
     objection=lambda kernel: "" if kernel.coef0 >= 0 else "needs coef0 >= 0 to be positive semi-definite",

@@ -1,7 +1,7 @@
 """Default widths: a kernel's gamma from distances between training rows; gamma and sigma^2 are converted here only."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -12,8 +12,7 @@ BLOCK = 1 << 24  # numbers of a block, of which a temporary takes 128 MiB
 LOST = 1e-3  # of the mean square; a difference from the square of the mean that is less is lost in rounding
 
 
-@dataclass(frozen=True)
-class Width:
+class Width(NamedTuple):
     """A rule by which gamma follows from the training rows: gamma = factor / spread, and 1 where there is no spread.
 
     Attributes

@@ -28,8 +28,7 @@ from fwsvm.solvers.tuning import (
 from fwsvm.status import Status
 
 
-@dataclass(frozen=True)
-class TracePoint:
+class TracePoint(NamedTuple):
     """One line of a trace: seconds on the clock, iteration, objective, gap, support vectors."""
 
     seconds: float

@@ -4,7 +4,7 @@
 was run with: what no text names was found by running it (docs/methods/protocols.md).
 """
 
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from fwsvm.parameters import labelled
 from fwsvm.settings import BALANCED, CHEAPER, UNIFORM
@@ -13,8 +13,7 @@ PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 OPTIONS = ("retries", "first_level", "candidates", "gradient")  # settings that a user may change alone
 
 
-@dataclass(frozen=True)
-class SimplexProtocol:
+class SimplexProtocol(NamedTuple):
     """How simplex methods start, sample and stop.
 
     Attributes
@@ -53,7 +52,7 @@ class SimplexProtocol:
     @property
     def label(self) -> str:
         """The name, with those of its settings that a user changed."""
-        return labelled(self.name, asdict(self), asdict(PROTOCOLS[self.name]))
+        return labelled(self.name, self._asdict(), PROTOCOLS[self.name]._asdict())
 
 
 PROTOCOLS = {

@@ -4,8 +4,7 @@ The fields' names, types and defaults are the method's parameters on the command
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fwsvm.parameters import types_of, values
 from fwsvm.plugins import add_to_registry, entry_of
@@ -13,8 +12,7 @@ from fwsvm.plugins import add_to_registry, entry_of
 Names: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """What the methods of one folder have in common.
 
     Attributes
@@ -72,8 +70,7 @@ class Family:
     divide: Callable | None = None
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """A registered method.
 
     Attributes

@@ -174,7 +174,7 @@ def protocol_of(settings: Settings) -> SimplexProtocol:
     """Return the protocol with what the settings change of it; `SettingError` for no protocol."""
     check("protocol", settings.protocol, tuple(PROTOCOLS))
     given = {name: value for name in OPTIONS if (value := getattr(settings, name)) is not None}
-    return replace(PROTOCOLS[settings.protocol], **given) if given else PROTOCOLS[settings.protocol]
+    return PROTOCOLS[settings.protocol]._replace(**given)
 
 
 def width_rule_of(settings: Settings) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from fwsvm.status import Status, worst
 NESTED = 'method="nested" is made for this: it returns the exact model of as many rows as the time allows.'
 
 
-@dataclass(frozen=True)
-class SampleFacts:
+class SampleFacts(NamedTuple):
     """On how many rows a machine was trained, and of how many these are a sample (`fwsvm.solvers.auto.nested`)."""
 
     rows: int

@@ -57,7 +57,7 @@ def train_nested(checked: Any, settings: Settings, resolved: Resolved, watch: An
     sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
     starts: dict[int, WarmStart] = {}
     auto = with_method(resolved, "auto")
-    auto = replace(auto, method=replace(auto.method, name="nested"))
+    auto = replace(auto, method=auto.method._replace(name="nested"))
     found, spent, compiled, why = None, 0.0, 0.0, ""
     while True:
         rows = np.sort(order[: sizes[-1]])
