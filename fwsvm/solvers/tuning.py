@@ -80,6 +80,9 @@ ROWS_A_THREAD = 2048
 
 # ---------------------------------------------------------------- decomposition
 
+#: Rows for each row of a working set. Evidence: 40,000 rows of cover type take 570 sets of 2,048 rows, but 120 of
+#: 4,096: two thirds of the kernel values. Sets of 8,192 take as many values, and longer steps.
+ROWS_A_SET = 10
 #: Part of the largest gain in a working set down to which it is solved. Evidence: none; a later set moves the same
 #: rows again.
 INNER_SHARE = 0.1

@@ -11,9 +11,10 @@ problems on working sets:
    of what it was, or 8 |W| entries have moved.
 3. Add K~_.W (b_new - b_old) to f at all rows.
 
-Kernel values of step 3 are used as they are computed and never stored: memory is that of the rows and a few vectors,
-where methods that keep columns recompute most of them once they do not fit. A row enters some fifteen working sets of
-2,048 rows on cover type. Without the half that is kept the next working set undoes what the last one did.
+Kernel values of step 3 are used as they are computed and never stored: memory is that of the rows, a few vectors
+and one matrix, where methods that keep columns recompute most of them once they do not fit. A row enters some ten
+working sets of a tenth of the rows on cover type, and twice as many of a twentieth. Without the half that is kept the
+next working set undoes what the last one did.
 
 Kernel values are float32 and sums float64. Where the goal seems reached f is recomputed in float64 from scratch: that
 is the certificate, and where it misses the goal the run goes on from there, with float64 values if that did not help.
@@ -35,10 +36,10 @@ from fwsvm.solvers.frank_wolfe.scans import LANES, first_of
 from fwsvm.solvers.registry import FAMILIES, register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, WarmStart
-from fwsvm.solvers.tuning import INNER_SHARE, INNER_STEPS, MARGIN
+from fwsvm.solvers.tuning import INNER_SHARE, INNER_STEPS, MARGIN, ROWS_A_SET
 from fwsvm.status import Status
 
-LEAST, MOST = 2, 16384  # rows of a working set: its matrix takes 4 bytes times their square
+LEAST, USUAL, MOST = 2, 2048, 16384  # rows of a working set: its matrix takes 4 bytes times their square
 
 
 @register(
@@ -54,14 +55,14 @@ class Decomposition(NamedTuple):
 
     Parameters
     ----------
-    size : rows of a working set
+    size : rows of a working set; 0 for a tenth of the rows, but 2,048 at least and 16,384 at most
     """
 
-    size: int = 2048
+    size: int = 0
 
     def check(self) -> None:
         """Refuse a working set too small to hold a kept and a new row, or too large, with `UsageError`."""
-        if not LEAST <= self.size <= MOST:
+        if self.size and not LEAST <= self.size <= MOST:
             raise UsageError(f"decomposition: size must be {LEAST} to {MOST:,} rows, not {self.size}")
 
 
@@ -84,15 +85,15 @@ def next_working_set(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarra
 
 
 @njit_step
-def move_entry(b, g, scale, row, step):
-    """Add ``step`` times a row of the matrix to g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
+def move_entry(b, g, y, scale, row, step):
+    """Add ``step`` times y (row + 1) to g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
 
     That is the square root of twice the gain; 0 where b = 0 and g > 0.
     """
     zero, lanes = broadcast(b.dtype.type(0)), load(LANES, 0)
     most, where = zero, broadcast(0.0)
     for t in range(0, b.size, WIDTH):
-        slope = load(g, t) + load(row, t) * step
+        slope = load(g, t) + load(y, t) * (load(row, t) * step + step)
         store(g, t, slope)
         gain = maximum(where_positive(load(b, t), slope, zero), zero - slope) * load(scale, t)
         where = where_positive(gain - most, lanes + np.float64(t), where)
@@ -102,17 +103,17 @@ def move_entry(b, g, scale, row, step):
 
 
 @njit(each_step=True, inner=False)
-def descend(K, b, g, scale, share, steps):
+def descend(K, b, g, y, ridge, scale, share, steps):
     """Minimise 1/2 b' K~ b - sum b over b >= 0 until the largest gain is ``share`` of what it was; return the steps.
 
     Parameters
     ----------
-    K : ndarray, shape (n, p), K~ of n rows, filled up with columns of zeros to a multiple of `WIDTH`
+    K : ndarray, shape (n, p), the kernel matrix of n rows, filled up with columns of zeros
     b, g : ndarray, shape (p,), changed: b >= 0 and its gradient; beyond n zeros, and no less
-    scale : ndarray, shape (p,), 1 / sqrt(K~_ii), beyond n 0
+    y, ridge, scale : ndarray, shape (p,), classes, 1 / C_i and 1 / sqrt(K~_ii), beyond n 0
     steps : int, at most so many; all arrays have one precision
     """
-    i, most = move_entry(b, g, scale, K[0], b.dtype.type(0))
+    i, most = move_entry(b, g, y, scale, K[0], b.dtype.type(0))
     goal, taken = most * share, 0
     while taken < steps and most > goal:
         step = -g[i] * scale[i] * scale[i]
@@ -120,14 +121,18 @@ def descend(K, b, g, scale, share, steps):
             b[i] += step
         else:
             step, b[i] = -b[i], 0
-        i, most = move_entry(b, g, scale, K[i], step)
+        g[i] += ridge[i] * step  # before the pass, so that it meets every entry as it will be
+        i, most = move_entry(b, g, y, scale, K[i], y[i] * step)
         taken += 1
     return taken
 
 
 def filled(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return values (n,) in a precision, with zeros up to a multiple of `WIDTH`."""
-    out = np.zeros(-(-len(values) // WIDTH) * WIDTH, dtype)
+    """Return values (n,) in a precision, with zeros up to the next multiple of `WIDTH`.
+
+    A matrix so wide has no lines a power of two apart, of which a processor's cache holds few.
+    """
+    out = np.zeros((len(values) // WIDTH + 1) * WIDTH, dtype)
     out[: len(values)] = values
     return out
 
@@ -142,7 +147,8 @@ class DecompositionRun:
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
     ) -> None:
         rule.check()
-        self.rule, self.resolved, self.y = rule, resolved, problem.y
+        self.resolved, self.y = resolved, problem.y
+        self.size = rule.size or min(max(USUAL, len(self.y) // ROWS_A_SET), MOST)
         self.exact_rows = row_source(problem.X).take(np.arange(len(problem.y)))  # float64, for certificates
         self.rows = in_precision(self.exact_rows, np.float32)  # for steps
         self.all_rows = AllRows(problem._replace(X=self.exact_rows), resolved)
@@ -151,8 +157,9 @@ class DecompositionRun:
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
         self.working = np.empty(0, dtype=np.int64)
+        self.room = np.empty(0, np.int8)  # for the matrix of a working set
         if warm_start is None:  # half of the first working set at random
-            self.working = np.random.default_rng(problem.stream).permutation(len(self.y))[: rule.size // 2]
+            self.working = np.random.default_rng(problem.stream).permutation(len(self.y))[: self.size // 2]
             alpha = np.zeros(len(self.y))  # between a row of each class, where R is above 0
             alpha[[self.y.argmax(), self.y.argmin()]] = 0.5
         else:
@@ -189,17 +196,15 @@ class DecompositionRun:
         """
         slope = self.f - 1.0
         gain = np.maximum(np.where(self.b > 0.0, slope, 0.0), -slope) * self.scale
-        working = next_working_set(gain, self.working, self.rule.size)
+        working = next_working_set(gain, self.working, self.size)
         few, y, ridge = some_rows(self.rows, working), self.y[working], self.ridge[working]
         before, dtype, size = self.b[working], self.rows.values.dtype, len(working)
-        b, g, scale = (filled(values, dtype) for values in (before, slope[working], self.scale[working]))
-        K, signs = np.zeros((size, len(b)), dtype), y.astype(dtype)
-        square = kernel_matrix(self.resolved.kernel, few, self.resolved.threads, K)[:, :size]
-        square += 1.0
-        square *= signs
-        square *= signs[:, None]
-        np.fill_diagonal(square, square.diagonal() + ridge)
-        self.steps += int(descend(K, b, g, scale, dtype.type(INNER_SHARE), INNER_STEPS * size))
+        here = [filled(each, dtype) for each in (before, slope[working], y, ridge, self.scale[working])]
+        b, width = here[0], len(here[0])
+        if self.room.dtype != dtype:
+            self.room = np.zeros((size, width), dtype)
+        K = kernel_matrix(self.resolved.kernel, few, self.resolved.threads, self.room)
+        self.steps += int(descend(K, *here, dtype.type(INNER_SHARE), INNER_STEPS * size))
         change = np.where(b[:size] == before.astype(dtype), 0.0, b[:size] - before)
         moved = np.flatnonzero(change)
         self.rounds += 1
