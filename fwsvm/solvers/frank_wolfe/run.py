@@ -3,6 +3,7 @@
 It is one file because all that follows a check of the gap changes the same state.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,7 @@ class SimplexRun:
         self.all_rows = AllRows(here, resolved)
         self.now = np.zeros(1, CONTROL)[0]
         self.drawn = np.zeros(WIDE, np.int32)
-        self.number = problem.stream[-1]
-        self.random = stream(*problem.stream)
+        self.stream = problem.stream
         alpha = None if warm_start is None else warm_start.weights[order]
         self.computed = self._is_computed(POINTS if alpha is None else int(np.count_nonzero(alpha)))
         self.columns = self._cache(precision(resolved.kernel, self.rows), columns)
@@ -126,6 +126,11 @@ class SimplexRun:
             q = self.all_rows.gradient(alpha) if self.computed else self._sums(alpha)
         self.stand_at(alpha, q)
         self.set_goal()
+
+    @functools.cached_property
+    def random(self) -> np.ndarray:
+        """The random numbers of sampled search."""
+        return stream(*self.stream)
 
     # ---------------------------------------------------------------- where the run stands
 
@@ -236,7 +241,7 @@ class SimplexRun:
         budget = 0 if self.computed else resolved.cache_bytes, resolved.threads
         if self.sampled or store is None:
             return column_cache(resolved.kernel, rows, *budget)
-        return stored_cache(store, self.number, resolved.kernel, rows, *budget)
+        return stored_cache(store, self.stream[-1], resolved.kernel, rows, *budget)
 
     def _sums(self, alpha: np.ndarray) -> np.ndarray:
         """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
@@ -326,15 +331,18 @@ class SimplexRun:
             return None
         return self.check_gap()
 
-    def iterate(self) -> SimplexIterate:
-        """Return alpha, R, the gap last seen (exact under full search) and the support size."""
+    def iterate(self, **more: Any) -> SimplexIterate:
+        """Return alpha, R, the gap last seen (exact under full search) and the support size.
+
+        ``more`` are facts of the method that has this run, for `SimplexStart`.
+        """
         now = self.now
         alpha = self.in_order(self.alpha())
         start = WarmStart(alpha)
         if not self.computed:
             q = self.state.q if self.exact is None else self.exact
             ridge = self.in_order(self.all_rows.ridge)
-            start = SimplexStart(alpha, self.resolved.kernel, self.in_order(q), ridge)
+            start = SimplexStart(alpha, self.resolved.kernel, self.in_order(q), ridge, **more)
         return SimplexIterate(
             iterations=int(now["iterations"]),
             objective=float(now["R"]),

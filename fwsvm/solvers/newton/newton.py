@@ -32,7 +32,6 @@ On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative ga
 and 0.6 s of the processor at C = 256, 7.5 and 0.7 s at C = 4096.
 """
 
-from dataclasses import replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -203,11 +202,7 @@ class NewtonRun:
 
     def iterate(self) -> SimplexIterate:
         """Return the point, with its gradient as its warm start."""
-        simplex = self.simplex
-        here = simplex.iterate()
-        start: Any = here.warm_start
-        start = replace(start, newton=self.took_newton_steps, earlier=self.ends)
-        return replace(here, warm_start=start)
+        return self.simplex.iterate(newton=self.took_newton_steps, earlier=self.ends)
 
     def confirm(self) -> None:
         """Let the next check of the gap be one from scratch, though it was deferred."""
