@@ -9,21 +9,17 @@ The first line is there where a command makes several runs, the last where they 
 
 import contextlib
 import math
+import os
 import sys
 import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
-
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Column
-from rich.text import Text
 
 from fwsvm import phases
 from fwsvm.cli._lines import echo, is_quiet, note, outcome
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
+    from fwsvm.cli._bars import Bars
     from fwsvm.experiments.plan import Cell
     from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress as RunProgress
@@ -31,72 +27,43 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal
 MANY_FUNCTIONS = 12  # fewer are compiled without a word
 COMPILING = "compiling for first use"
-WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
-WORDS = 25  # columns beside the bar
-RUNS, PHASE = TaskID(0), TaskID(1)
-
-
-class Bars(Progress):
-    """The bars, and the name of the present run below them."""
-
-    run_name = ""
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """Yield what is shown."""
-        yield from super().get_renderables()
-        if self.run_name:
-            name = Text(f"{'':9}{self.run_name}", no_wrap=True, end="")
-            name.truncate(min(WIDTH, self.console.width), overflow="ellipsis")
-            yield name
+RUNS, PHASE = range(2)  # lines of the bars
 
 
 class Display(contextlib.ExitStack):
     """Progress as a context manager; within it, phases that the layers below announce are shown."""
 
+    _bars: "Bars | None" = None
+
     def __init__(self) -> None:
         super().__init__()
-        console = Console(stderr=True, highlight=False, emoji=False)
-        self._has_bars = console.is_terminal and not (console.is_dumb_terminal or is_quiet())
-        said = Column(width=WORDS, no_wrap=True, overflow="ellipsis")
-        self._bars = Bars(
-            TextColumn("{task.description:<8}", markup=False),
-            BarColumn(18, complete_style="cyan", finished_style="cyan"),
-            TextColumn("{task.fields[said]}", markup=False, table_column=said),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-            console=console,
-            transient=True,
-            redirect_stdout=sys.stdout.isatty(),
-            disable=not self._has_bars,
-        )
-        for _ in (RUNS, PHASE):
-            self._bars.add_task("", total=None, visible=False, said="")
+        is_dumb = os.environ.get("TERM", "").lower() in {"dumb", "unknown"}
+        if sys.stderr.isatty() and not (is_dumb or is_quiet()):
+            from fwsvm.cli._bars import Bars
+
+            self._bars = Bars()
         self._compiled, self._counted, self._last_line, self._done = 0, "", -math.inf, 0.0
         self.begin()
 
     def __enter__(self) -> Self:
         """Show bars as soon as there are any."""
         self.enter_context(phases.listening(self.enter, self.inside))
-        self.enter_context(self._bars)
+        if self._bars is not None:
+            self.enter_context(self._bars)
         return self
-
-    def _update(self, line: TaskID, label: str, done: float | None, said: str) -> None:
-        """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""
-        if self._bars.tasks[line].description != label:
-            self._bars.reset(line, total=None, description=label, visible=True)
-        self._bars.update(line, total=None if done is None else 1.0, completed=done or 0.0, said=said)
 
     def begin(self, name: str = "") -> None:
         """Show another run of that name, whose phases begin anew."""
-        self._phase, self._bars.run_name = "", name
+        self._phase = ""
+        if self._bars is not None:
+            self._bars.run_name = name
 
     def enter(self, phase: str) -> None:
         """Show another phase; compiling is shown within the phase that needs it."""
         if phase == Phase.COMPILE:
             self._compiled += 1
             self.inside(COMPILING)
-            if self._compiled == MANY_FUNCTIONS and not self._has_bars:
+            if self._compiled == MANY_FUNCTIONS and self._bars is None:
                 note(COMPILING)
         elif phase != self._phase:
             self.show(phase, None, "begins" if phase == Phase.TRAIN else "")
@@ -106,22 +73,25 @@ class Display(contextlib.ExitStack):
         if self._phase == Phase.FETCH:
             self.show(Phase.FETCH, part, what)
             return
-        self._bars.update(PHASE, said=what if part is None else f"{what} {part:.0%}")
+        if self._bars is not None:
+            self._bars.say(PHASE, what if part is None else f"{what} {part:.0%}")
 
     def show(self, phase: str, done: float | None, said: str) -> None:
         """Show how far a phase is; without a terminal write a line, if the last one is some seconds ago."""
         if phase != self._phase:
             self._phase, self._done = phase, 0.0
-        self._update(PHASE, phase, done, said)
         now = time.monotonic()
-        if said and not self._has_bars and now - self._last_line > SECONDS_BETWEEN_LINES:
+        if self._bars is not None:
+            self._bars.show(PHASE, phase, done, said)
+        elif said and now - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = now
             note(f"{self._counted}{phase}: {said}")
 
     def count(self, label: str, done: int, total: int) -> None:
         """Show how many runs or folds are done."""
         said = f"{done:,} of {total:,}"
-        self._update(RUNS, label, done / total if total else 1.0, said)
+        if self._bars is not None:
+            self._bars.show(RUNS, label, done / total if total else 1.0, said)
         self._counted = f"{label} {said}, "
 
     def __call__(self, progress: "RunProgress") -> None:
@@ -168,7 +138,7 @@ class RunsDisplay(Display):
         if self._at == record.cell.run_id:
             self._at = ""
         self.count("runs", self.done, self.total)
-        if self._has_bars:
+        if self._bars is not None:
             return
         note(f"[{self.done}/{self.total}] {record.cell.label}: {outcome(record.row)}")
         self._last_line = time.monotonic()

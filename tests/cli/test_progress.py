@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from fwsvm.cli import _progress
+from fwsvm.cli import _bars, _progress
 from fwsvm.cli._progress import Display, RunsDisplay
 from fwsvm.data.fetching import obtain
 from fwsvm.errors import DataError
@@ -38,7 +38,7 @@ def terminal(monkeypatch):
     """Make stderr a terminal of 80 columns that remembers all it was sent."""
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr(_progress, "Console", lambda **_: console)
+    monkeypatch.setattr(_bars, "Console", lambda **_: console)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.delenv("TERM", raising=False)
     return screen
