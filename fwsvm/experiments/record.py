@@ -8,9 +8,11 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from enum import Enum
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numba
+import numpy as np
 
 import fwsvm
 from fwsvm._memory import RAN_OUT
@@ -47,8 +49,8 @@ def environment() -> dict[str, str]:
         "cpu": _cpu(),
         "blas": _blas(),
         "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "numba": version("numba"),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
         "fwsvm": fwsvm.__version__,
         "commit": _commit(Path(__file__).parents[2]),
     }
@@ -63,7 +65,6 @@ def _cpu() -> str:
 
 
 def _blas() -> str:
-    import numpy as np
     import threadpoolctl
 
     np.dot(np.ones(2), np.ones(2))  # some libraries are loaded when they are first used

@@ -173,7 +173,7 @@ def decisions_together(
     class only.
     """
     first, K, count = machines[0], len(machines[0].counts), len(machines)
-    every = np.unique(np.concatenate(numbers))
+    every = np.flatnonzero(np.bincount(np.concatenate(numbers)))
     support = as_rows(trained[every])
     classes = np.empty(len(every), int)
     coefficients = np.zeros((len(every), count, K - 1))
