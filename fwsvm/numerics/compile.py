@@ -25,6 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps, loads
+from numba.np.numpy_support import from_dtype, map_layout
 
 from fwsvm.errors import CodeWarning, UsageError
 from fwsvm.files.folders import code_folder
@@ -36,6 +37,18 @@ PACKAGE = Path(__file__).parents[1]
 # the version is a line of __init__.py
 READING = ("__init__.py", "numerics", "data", "scaling.py", "_mapped.py")  # sources that read files
 SOLVING = ("__init__.py", "numerics", "kernels", "problems", "solvers", "_mapped.py")
+
+
+_usual_type_of = extending.typeof_impl.dispatch(np.ndarray)
+
+
+@extending.typeof_impl.register(np.ndarray)
+def _type_of(array: np.ndarray, context: Any) -> Any:
+    """Return numba's type of an array; numba's own function imports numpy.ma, a twentieth of a start."""
+    if type(array) is not np.ndarray or array.dtype.hasobject:
+        return _usual_type_of(array, context)
+    readonly = not array.flags.writeable
+    return numba.types.Array(from_dtype(array.dtype), array.ndim, map_layout(array), readonly=readonly)
 
 
 class _Interrupts(event.Listener):  # type: ignore[misc]
