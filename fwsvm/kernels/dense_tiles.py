@@ -12,7 +12,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner
+from fwsvm.numerics.compile import njit_inlined_step, njit_lean, njit_step
 from fwsvm.numerics.simd import (
     lanes_of,
     load_as,
@@ -57,7 +57,7 @@ def dense_tiles(rows: Rows, own: np.ndarray, which: np.ndarray) -> DenseTiles:
     return DenseTiles(numbers, padded, rows.features)
 
 
-@njit
+@njit_lean
 def _pack_rows(rows, which, numbers):
     """Pack the rows ``which`` into tiles."""
     for t in range(which.size):
@@ -66,8 +66,13 @@ def _pack_rows(rows, which, numbers):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 
 
+def scratch(tiles: DenseTiles) -> np.ndarray:
+    """Return memory for `fill_dense` and `add_dense_sums`: a left-hand block, its own terms, values and their sums."""
+    return np.empty(MOST * (tiles.features + 1 + HEIGHT) + HEIGHT, tiles.own.dtype)
+
+
 @njit_inlined_step
-def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
+def _meet(kernel, tiles, tile, left, count, out, lines, width, shift):
     """Write k(left-hand row c, row r) for the sixteen rows of a tile from ``out[lines[c] * width + shift]`` on.
 
     Rows after the last of ``lines`` are equal to it.
@@ -89,7 +94,7 @@ def _meet(kernel, tiles, tile, left, own_left, count, out, lines, width, shift):
             own = load_as(zero, tiles.own, tile * HEIGHT + part)
             for k in range(GROUP):
                 to = lines[minimum(c + k, last)] * width + shift + part
-                store(out, to, value(kernel, sums[k], own, zero + own_left[c + k]))
+                store(out, to, value(kernel, sums[k], own, zero + left[MOST * n + c + k]))
 
 
 @njit_inlined_step
@@ -104,8 +109,8 @@ def _add_feature(kernel, sums, x, left, z):
     )
 
 
-@njit_inner
-def _pack(sources, wanted, left, own_left):
+@njit_step
+def _pack(sources, wanted, left):
     """Pack rows into the left-hand block, and their own terms; return how many, padded with the last row to fours."""
     n = sources.features
     count = (wanted.size + GROUP - 1) // GROUP * GROUP
@@ -115,55 +120,50 @@ def _pack(sources, wanted, left, own_left):
         to = c // GROUP * n * GROUP + c % GROUP
         for f in range(n):
             left[to + f * GROUP] = sources.numbers[source + f * HEIGHT]
-        own_left[c] = sources.own[t]
+        left[MOST * n + c] = sources.own[t]
     return count
 
 
-@njit
-def fill_dense(kernel, sources, wanted, tiles, first, last, out, start, lines):
-    """Write k(source wanted[c], row r) to ``out[lines[c], r - start]`` for the rows r of the tiles first ... last - 1.
+@njit_lean
+def fill_dense(kernel, sources, wanted, tiles, first, last, out, width, start, lines, left):
+    """Write k(source wanted[c], row r) to ``out[lines[c] * width + r - start]`` for rows r < start + width of tiles.
 
-    At most 64 rows are wanted, of ``sources``, which are tiles, too.
+    The tiles are ``first ... last - 1``. At most 64 rows are wanted, of ``sources``, which are tiles, too; ``left`` is
+    `scratch`.
     """
-    m, flat, dtype = out.shape[1], out.reshape(-1), out.dtype
-    left = np.empty(MOST * tiles.features, dtype)
-    own_left = np.empty(MOST, dtype)
-    spare = np.empty(MOST * HEIGHT, dtype)
-    count = _pack(sources, wanted, left, own_left)
+    spare = MOST * (tiles.features + 1)
+    count = _pack(sources, wanted, left)
     for tile in range(first, last):
         column = tile * HEIGHT - start
-        full = column + HEIGHT <= m
-        at = (flat, lines, m, column) if full else (spare, _EVERY, HEIGHT, 0)
-        _meet(kernel, tiles, tile, left, own_left, count, *at)  # called once: its code is long
+        full = column + HEIGHT <= width
+        at = (out, lines, width, column) if full else (left, _EVERY, HEIGHT, spare)
+        _meet(kernel, tiles, tile, left, count, *at)  # called once: its code is long
         if not full:
             for c in range(wanted.size):
-                for r in range(m - column):
-                    flat[lines[c] * m + column + r] = spare[c * HEIGHT + r]
+                for r in range(width - column):
+                    out[lines[c] * width + column + r] = left[spare + c * HEIGHT + r]
 
 
-@njit
-def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, start):
+@njit_lean
+def add_dense_sums(kernel, sources, which, weights, tiles, first, last, out, start, left):
     """Add sum_j weights[j // 64, o, j % 64] k(source which[j], row r) to ``out[o, r - start]`` for first <= r < last.
 
-    Sums of 64 values are kept in the precision of the rows, sums of these in float64.
+    Sums of 64 values are kept in the precision of the rows, sums of these in float64; ``left`` is `scratch`.
     """
-    dtype = tiles.own.dtype
-    left = np.empty(MOST * tiles.features, dtype)
-    own_left = np.empty(MOST, dtype)
-    values = np.empty(MOST * HEIGHT, dtype)
-    totals = np.empty(HEIGHT, dtype)
-    zero = zeros(values, HEIGHT, HEIGHT)
+    values = MOST * (tiles.features + 1)
+    totals = values + MOST * HEIGHT
+    zero = zeros(left, HEIGHT, HEIGHT)
     for at in range(0, which.size, MOST):
-        count = _pack(sources, which[at : at + MOST], left, own_left)
+        count = _pack(sources, which[at : at + MOST], left)
         part = weights[at // MOST]
         for tile in range(first // HEIGHT, (last + HEIGHT - 1) // HEIGHT):
-            _meet(kernel, tiles, tile, left, own_left, count, values, _EVERY, HEIGHT, 0)
+            _meet(kernel, tiles, tile, left, count, left, _EVERY, HEIGHT, values)
             row = tile * HEIGHT
             for o in range(out.shape[0]):
                 even = odd = zero  # two sums: each addition waits for the one before
                 for k in range(0, count, 2):
-                    even = muladd(load_as(zero, values, k * HEIGHT), part[o, k], even)
-                    odd = muladd(load_as(zero, values, (k + 1) * HEIGHT), part[o, k + 1], odd)
-                store(totals, 0, even + odd)
+                    even = muladd(load_as(zero, left, values + k * HEIGHT), part[o, k], even)
+                    odd = muladd(load_as(zero, left, values + (k + 1) * HEIGHT), part[o, k + 1], odd)
+                store(left, totals, even + odd)
                 for r in range(maximum(first, row), minimum(last, row + HEIGHT)):
-                    out[o, r - start] += totals[r - row]
+                    out[o, r - start] += left[totals + r - row]

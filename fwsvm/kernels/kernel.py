@@ -177,7 +177,9 @@ def of_inner_products(kind: type) -> type:
     return kind
 
 
-@njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
+@njit(
+    each_step=True, inner=False, fastmath={"reassoc"}
+)  # any order of the sum: else each addition waits for the one before
 def _own_terms(kernel, values, starts, own, values_of_own):
     for t in range(own.size):
         total = 0.0

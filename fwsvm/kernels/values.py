@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm import phases
-from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, add_dense_sums, dense_tiles, fill_dense
+from fwsvm.kernels.dense_tiles import (
+    HEIGHT,
+    MOST,
+    DenseTiles,
+    add_dense_sums,
+    dense_tiles,
+    fill_dense,
+    scratch,
+)
 from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms, own_terms_and_values
 from fwsvm.kernels.rows import Rows
@@ -81,9 +89,8 @@ def fill(
         begin += first
         end += first
         if len(tiles.numbers):
-            fill_dense(
-                kernel, sources.tiles, wanted, tiles, begin // HEIGHT, -(-end // HEIGHT), out, 0, lines
-            )
+            some = wanted, tiles, begin // HEIGHT, -(-end // HEIGHT)
+            fill_dense(kernel, sources.tiles, *some, out.reshape(-1), out.shape[1], 0, lines, scratch(tiles))
         else:
             fill_sparse(
                 kernel,
@@ -205,8 +212,9 @@ def sums_of_tables(
         if not dense:
             add_sparse_sums(kernel, sources.rows, sources.own, *some, rows, own, begin, end, out, first)
         elif len(tiles.numbers):
-            add_dense_sums(kernel, sources.tiles, *some, tiles, begin, end, out, first)
+            add_dense_sums(kernel, sources.tiles, *some, tiles, begin, end, out, first, scratch(tiles))
         else:
+            left = scratch(sources.tiles)
             for start in range(begin, end, piece):
                 stop = min(start + piece, end)
                 packed = dense_tiles(rows, own, np.arange(start, stop))
@@ -215,7 +223,9 @@ def sums_of_tables(
                         kernel, sources.tiles, which, weights, packed, out[:, start - first : stop - first]
                     )
                     continue
-                add_dense_sums(kernel, sources.tiles, *some, packed, 0, stop - start, out, first - start)
+                add_dense_sums(
+                    kernel, sources.tiles, *some, packed, 0, stop - start, out, first - start, left
+                )
 
     for start in range(first, last, ROUND * threads):
         if start > first:
@@ -239,11 +249,13 @@ def _add_products(
     lines = np.arange(PRODUCT_SOURCES)
     values = np.empty((PRODUCT_SOURCES, out.shape[1]), tiles.own.dtype)
     weights = weights.astype(tiles.own.dtype)
+    left = scratch(tiles)
     for base in range(0, len(which), PRODUCT_SOURCES):
         some = slice(base, min(base + PRODUCT_SOURCES, len(which)))
         for at in range(base, some.stop, MOST):
             wanted = which[at : min(at + MOST, some.stop)]
-            fill_dense(kernel, sources, wanted, tiles, 0, count, values, 0, lines[at - base :][: len(wanted)])
+            to = values.reshape(-1), values.shape[1], 0, lines[at - base :][: len(wanted)]
+            fill_dense(kernel, sources, wanted, tiles, 0, count, *to, left)
         out += weights[some].T @ values[: some.stop - base]
 
 

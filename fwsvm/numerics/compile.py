@@ -104,11 +104,13 @@ def compile_seconds() -> float:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code of a function, optimised once, with that of the functions it calls: numba does it three times over."""
 
+    level = numba.config.OPT
+
     def _optimize_functions(self, module) -> None:
         module.data_layout = self._codegen._data_layout  # noqa: SLF001  (linking asks for it)
 
     def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()  # noqa: SLF001
+        passes, builder = self._codegen._module_pass_manager(opt=self.level)  # noqa: SLF001
         passes.run(self._final_module, builder)
 
 
@@ -140,6 +142,18 @@ class _Compiler(Compiler):  # type: ignore[misc]
         self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)
+
+
+class _LeanLibrary(_Library):
+    """Code whose loops are written as SIMD instructions, or are short: LLVM has nothing to vectorise or to unroll."""
+
+    level = 1
+
+
+class _LeanCompiler(_Compiler):
+    """Numba's compiler, with a `_LeanLibrary`."""
+
+    library = _LeanLibrary
 
 
 class _InnerCompiler(_Compiler):
@@ -207,6 +221,8 @@ def njit(
 
 #: Decorators for functions of each step, and for those that LLVM is to copy into their callers.
 njit_step, njit_inlined_step = njit(each_step=True), njit(each_step=True, forceinline=True)
+#: Decorator for functions that Python calls and that take less time to compile: they allocate no arrays, too.
+njit_lean = njit(each_step=True, inner=False, pipeline_class=_LeanCompiler)
 #: Decorators for functions whose source numba copies into their callers, and for those that only compiled code calls.
 njit_inline, njit_inner = njit(inline="always"), njit(inner=True)
 

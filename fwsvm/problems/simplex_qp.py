@@ -15,7 +15,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache, pieces
 from fwsvm.kernels.source import ALL, RowSource
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit_lean
 from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.numerics.threads import in_shares
 
@@ -56,7 +56,7 @@ def sums_by_columns(columns: ColumnCache, u: np.ndarray, threads: int) -> np.nda
 STRETCH = 2048  # entries of a sum, the least that a thread is given
 
 
-@njit
+@njit_lean
 def add_lines(cached, lines, weights, out, first, last):
     """Add sum_c weights[c] cached[lines[c]] to ``out`` from ``first`` to ``last`` - 1: four lines at a time."""
     fours = lines.size // 4 * 4
@@ -72,7 +72,7 @@ def add_lines(cached, lines, weights, out, first, last):
             out[t] += weight * k[t]
 
 
-@njit
+@njit_lean
 def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
     """Write what alpha is worth, by q = K~ alpha, to ``found`` (5,); return R. All other arrays are (m,).
 

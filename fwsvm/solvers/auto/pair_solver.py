@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.dense_tiles import HEIGHT, DenseTiles, fill_dense
+from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense
 from fwsvm.kernels.kernel import value
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner, njit_step
@@ -207,7 +207,9 @@ def _fill(some, s, wanted):
 def _compute(some, s, lines, first, width, at):
     """Compute kernel values of rows with those of a class; share those of its own rows, count those of the others."""
     rows, others = (some.kernel, some.tiles, s.place[lines], some.tiles), 0
-    fill_dense(*rows, first // HEIGHT, (first + width) // HEIGHT, s.cached, first - at, lines)
+    to = s.cached.reshape(-1), s.q.size, first - at, lines
+    left = np.empty(MOST * (some.tiles.features + 1 + HEIGHT), s.cached.dtype)
+    fill_dense(*rows, first // HEIGHT, (first + width) // HEIGHT, *to, left)
     for t in lines:
         p, computed, own = s.place[t], s.cached[t], (t < s.plus) == (at == 0)
         shared = some.values[p]

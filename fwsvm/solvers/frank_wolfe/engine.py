@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.numerics.compile import generic, njit, njit_inline, njit_step
+from fwsvm.numerics.compile import generic, njit_inline, njit_lean, njit_step
 from fwsvm.solvers.frank_wolfe.gradient import GAP_ROUNDING, add_row, drop_row, update
 from fwsvm.solvers.frank_wolfe.sampled import select
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
@@ -80,7 +80,7 @@ def _settle(s):
     s.now.noise = GAP_ROUNDING * np.sqrt(squares)
 
 
-@njit(each_step=True, inner=False)
+@njit_lean
 def advance(rule, s, steps):
     """Find a vertex, choose a move and make it, ``steps`` times at most; return how many.
 

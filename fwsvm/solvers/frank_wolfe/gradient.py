@@ -8,7 +8,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import USED, ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import NARROW, WIDE
-from fwsvm.numerics.compile import njit, njit_inline, njit_step, overload
+from fwsvm.numerics.compile import njit_inline, njit_lean, njit_step, overload
 from fwsvm.numerics.simd import maximum
 from fwsvm.solvers.frank_wolfe.scans import UPDATE, scan
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexState
@@ -76,7 +76,7 @@ def least_cost(m: int) -> int:
 overload(least_cost)(lambda *_: least_cost)  # a wrapper for Python would take longer to compile
 
 
-@njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
+@njit_lean(nogil=False)  # microseconds, as releasing the interpreter lock would cost
 def prefetch_set(q, alpha, slot_of, R, wanted, new, rows):
     """Put the missed row ``wanted``, and others whose columns are not cached, into ``rows``; return how many.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit_lean
 from fwsvm.numerics.simd import maximum, minimum
 from fwsvm.solvers.frank_wolfe.iterate import AllRows
 from fwsvm.solvers.frank_wolfe.sampled import matrix_of
@@ -60,7 +60,7 @@ def draw(y: np.ndarray, random: np.random.Generator, *, balanced: bool) -> np.nd
     return np.concatenate([first, second])[np.argsort(turns)[:POINTS]]
 
 
-@njit(nogil=False)  # microseconds, as releasing the interpreter lock would cost
+@njit_lean(nogil=False)  # microseconds, as releasing the interpreter lock would cost
 def improve_pairs(K, alpha, q):
     """Swap weight between pairs by the second-order rule; a weight that is used up becomes exactly zero.
 
