@@ -185,7 +185,7 @@ def summary(zero_based: bool | None, label: str | None, data: str) -> None:
     distance = mean_squared_distance(table.X)
     widths: dict[str, Any] = {}
     for rule, width in family("rbf").widths.items() if 0 < distance < math.inf else ():
-        gamma = width.gamma(table.X)
+        gamma = width.gamma(width.spread(table.X))
         widths[rule] = {"formula": width.formula, "gamma": gamma, "sigma2": sigma2_of(gamma)}
     print_facts(
         {

@@ -81,5 +81,5 @@ def resolve(source: ClusterSource, settings: Settings) -> Resolved:
             f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
             "--gamma"
         )
-    kernel = resolved.kernel._replace(gamma=width.of(source.spread))
+    kernel = resolved.kernel._replace(gamma=width.gamma(source.spread))
     return replace(resolved, kernel=kernel, width_rule=rule)

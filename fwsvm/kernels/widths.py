@@ -26,12 +26,8 @@ class Width(NamedTuple):
     formula: str
     factor: float = 1.0
 
-    def gamma(self, X: RowMatrix) -> float:
-        """Return gamma for rows X (m, n)."""
-        return self.of(self.spread(X))
-
-    def of(self, spread: float) -> float:
-        """Return gamma for a spread that is known."""
+    def gamma(self, spread: float) -> float:
+        """Return gamma for the spread of some rows."""
         return self.factor / spread if spread > 0 else 1.0
 
 

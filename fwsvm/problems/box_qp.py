@@ -223,19 +223,6 @@ class BoxCertificate(NamedTuple):
     gradient_rounding: float
 
 
-def certificate(
-    qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray | None = None
-) -> BoxCertificate:
-    """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,).
-
-    ``margins`` (m,), of `margins_of`, where they are known.
-    """
-    margins = margins_of(qp, w) if margins is None else margins
-    gap, *others = measure(qp, alpha, np.sqrt(w @ w), margins)
-    value = dual(qp, alpha, w)
-    return BoxCertificate(value + gap, value, gap, *others)
-
-
 def dual(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> float:
     """Return D(alpha), for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
     return float(alpha.sum() - 0.5 * w @ w - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
@@ -323,24 +310,29 @@ def best_multiple(points, margins, square, wanted):
     return (most, decrease) if decrease > 0.0 else (1.0, 0.0)
 
 
-def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:
-    """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,).
+def certificate(qp: BoxQP, alpha: np.ndarray, *, scaled: bool = False) -> tuple[np.ndarray, BoxCertificate]:
+    """Return w = sum_i y_i alpha_i x_i, shape (n + 1,), and its certificate, for alpha of shape (m,).
 
-    Where C is so large that the rounding of margins matters, w is longer by as much: rows on their margin are then past
-    it, however their products are rounded.
+    Where ``scaled``, the best theta w and its certificate. Where C is so large that the rounding of margins matters, w
+    is longer by as much: rows on their margin are then past it, however their products are rounded.
 
     Since |w|^2 is the sum of alpha_i times the margins, P(theta w) - D(alpha) = (1 - theta)^2 |w|^2 / 2 plus each row's
     `shortfall` at theta times its margin: a sum of terms that are not negative, where P(w) - D(alpha) less P(w) -
     P(theta w) may be that of two numbers of 1e20.
     """
+    w = weights_of(qp, alpha)
     margins = margins_of(qp, w)
     square = w @ w
-    found = certificate(qp, alpha, w, margins)
-    options = []
+    gap, *others = measure(qp, alpha, np.sqrt(square), margins)
+    value = dual(qp, alpha, w)
+    found = BoxCertificate(value + gap, value, gap, *others)
+    if not scaled:
+        return w, found
     best, _ = best_multiple(qp.points, margins, square, 0.0)
+    options = []
     for theta in best, best * (1.0 + LONGER * found.gradient_rounding):
         gap, _, _, rounding, _ = measure(qp, alpha, theta * np.sqrt(square), theta * margins)
         gap += 0.5 * (1.0 - theta) ** 2 * square
-        better = found._replace(primal=found.dual + gap, gap=gap, rounding=rounding)
+        better = found._replace(primal=value + gap, gap=gap, rounding=rounding)
         options.append((theta * w, better))
     return min(options, key=lambda option: option[1].gap + option[1].rounding)

@@ -201,7 +201,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
         wanted = width_rule_of(settings)
         if gamma is None:
             rule, width = known.width(wanted)
-            gamma = width.gamma(X)
+            gamma = width.gamma(width.spread(X))
     shared = {"gamma": gamma, "degree": settings.degree, "coef0": settings.coef0}
     kinds = types_of(known.make)
     given = {key: kinds[key](value) for key, value in shared.items() if key in known.parameters}

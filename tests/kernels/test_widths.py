@@ -12,7 +12,8 @@ from fwsvm.kernels.widths import gamma_of, mean_absolute_distance, mean_squared_
 
 
 def default_gamma(kernel: str, X: np.ndarray, rule: str = "paper") -> float:
-    return family(kernel).width(rule)[1].gamma(X)
+    width = family(kernel).width(rule)[1]
+    return width.gamma(width.spread(X))
 
 
 def data(seed: int, m: int, n: int) -> np.ndarray:

@@ -74,7 +74,7 @@ def test_few_rows_are_taken_where_few_matter():
     X, codes = two_classes(9, 3000, 2.0)
     resolved = resolve(chosen(), X)
     problem = Binary(Counted(X), 1.0 - 2.0 * codes, np.full(3000, 10.0), (0,))
-    run = resolved.family.start(problem, resolved.rule, resolved)
+    run = resolved.family.start(problem, resolved.rule, resolved, None, None)
     ended = None
     while ended is None:
         steps = run.advance(100)

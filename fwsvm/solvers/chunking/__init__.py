@@ -114,8 +114,8 @@ class ChunkRun:
         self,
         problem: Binary,
         settings: Resolved,
-        warm_start: WarmStart | None = None,
-        columns: ColumnStore | None = None,
+        warm_start: WarmStart | None,
+        columns: ColumnStore | None,
         many: Resolved | None = None,
     ) -> None:
         self.settings, self.many, self.problem = settings, many, problem
@@ -272,8 +272,8 @@ def _start(
     problem: Binary,
     rule: Any,
     resolved: Resolved,
-    warm_start: WarmStart | None = None,
-    columns: ColumnStore | None = None,
+    warm_start: WarmStart | None,
+    columns: ColumnStore | None,
 ) -> Solver:
     rule.check()
     settings = with_method(resolved, rule.inner)

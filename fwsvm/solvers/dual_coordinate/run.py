@@ -13,7 +13,6 @@ from fwsvm.problems.binary import Binary, Hyperplane
 from fwsvm.problems.box_qp import (
     BoxCertificate,
     Loss,
-    best_certificate,
     box_qp,
     certificate,
     dual,
@@ -83,9 +82,7 @@ class LinearRun:
 
     misses = 0
 
-    def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
-    ) -> None:
+    def __init__(self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None) -> None:
         self.rule = rule
         self.resolved = resolved
         first_epsilon = rule.first_epsilon()
@@ -192,12 +189,7 @@ class LinearRun:
         Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
         """
         if self.found is None:
-            alpha = self._alpha
-            w = weights_of(self.qp, alpha)
-            if self.resolved.stop == "eps":
-                self.found = w, certificate(self.qp, alpha, w)
-            else:
-                self.found = best_certificate(self.qp, alpha, w)
+            self.found = certificate(self.qp, self._alpha, scaled=self.resolved.stop != "eps")
         return self.found
 
     def _outcome_of(self, c: BoxCertificate) -> Outcome:

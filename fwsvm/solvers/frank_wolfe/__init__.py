@@ -21,8 +21,8 @@ def _start(
     problem: Binary,
     rule: Any,
     resolved: Resolved,
-    warm_start: WarmStart | None = None,
-    columns: ColumnStore | None = None,
+    warm_start: WarmStart | None,
+    columns: ColumnStore | None,
 ) -> Solver:
     if is_mapped(problem.X):
         from fwsvm.solvers.chunking import ChunkRun

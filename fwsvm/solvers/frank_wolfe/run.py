@@ -88,8 +88,8 @@ class SimplexRun:
         problem: Binary,
         rule: Any,
         resolved: Resolved,
-        warm_start: WarmStart | None = None,
-        columns: ColumnStore | None = None,
+        warm_start: WarmStart | None,
+        columns: ColumnStore | None,
     ) -> None:
         self.rule, self.resolved, self.sampled = plain(rule), resolved, resolved.search == "sampled"
         self.deferred = resolved.deferred
