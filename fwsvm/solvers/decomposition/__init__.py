@@ -39,7 +39,8 @@ from fwsvm.solvers.solver import Counters, Outcome, WarmStart
 from fwsvm.solvers.tuning import INNER_SHARE, INNER_STEPS, MARGIN, ROWS_A_SET
 from fwsvm.status import Status
 
-LEAST, USUAL, MOST = 2, 2048, 16384  # rows of a working set: its matrix takes 4 bytes times their square
+LEAST, MOST = 2, 16384  # rows of a working set: its matrix takes 4 bytes times their square
+USUAL, LARGE = 2048, 8192  # the same by default, least and most: matrices of 16 and 256 MiB
 
 
 @register(
@@ -55,7 +56,7 @@ class Decomposition(NamedTuple):
 
     Parameters
     ----------
-    size : rows of a working set; 0 for a tenth of the rows, but 2,048 at least and 16,384 at most
+    size : rows of a working set; 0 for a tenth of the rows, but 2,048 at least and 8,192 at most
     """
 
     size: int = 0
@@ -148,7 +149,7 @@ class DecompositionRun:
     ) -> None:
         rule.check()
         self.resolved, self.y = resolved, problem.y
-        self.size = rule.size or min(max(USUAL, len(self.y) // ROWS_A_SET), MOST)
+        self.size = rule.size or min(max(USUAL, len(self.y) // ROWS_A_SET), LARGE)
         self.exact_rows = row_source(problem.X).take(np.arange(len(problem.y)))  # float64, for certificates
         self.rows = in_precision(self.exact_rows, np.float32)  # for steps
         self.all_rows = AllRows(problem._replace(X=self.exact_rows), resolved)
