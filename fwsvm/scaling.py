@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns
+from fwsvm._mapped import RowMatrix, all_finite, blocks, occurring, only_columns, slices
 from fwsvm._memory import require
 from fwsvm.errors import DataError
 
@@ -81,16 +81,23 @@ def extremes(X: RowMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Of wide sparse rows, those that store a value.
     """
     rows, columns = occurring(X)
-    least = np.full(rows.shape[1], np.inf)
-    most = np.full(rows.shape[1], -np.inf)
-    for some in blocks(rows):
-        low = rows[some].min(axis=0)
-        high = rows[some].max(axis=0)
-        if not isinstance(rows, np.ndarray):
-            low = low.toarray().ravel()
-            high = high.toarray().ravel()
-        least = np.minimum(least, low)
-        most = np.maximum(most, high)
+    m, n = rows.shape
+    least = np.full(n, np.inf)
+    most = np.full(n, -np.inf)
+    if isinstance(rows, np.ndarray):
+        for some in blocks(rows):
+            least = np.minimum(least, rows[some].min(axis=0))
+            most = np.maximum(most, rows[some].max(axis=0))
+    else:
+        stored = np.zeros(n, np.int64)
+        for some in slices(rows.nnz, rows.nnz):
+            places = rows.indices[some]
+            np.minimum.at(least, places, rows.data[some])
+            np.maximum.at(most, places, rows.data[some])
+            stored += np.bincount(places, minlength=n)
+        has_zero = stored < m
+        least[has_zero] = np.minimum(least[has_zero], 0.0)
+        most[has_zero] = np.maximum(most[has_zero], 0.0)
     return (np.arange(X.shape[1]) if columns is None else columns).astype(np.int64), least, most
 
 
