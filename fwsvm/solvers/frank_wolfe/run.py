@@ -13,7 +13,6 @@ from fwsvm.kernels.column_cache import (
     MISSES,
     ColumnCache,
     ColumnStore,
-    column_cache,
     stored_cache,
 )
 from fwsvm.kernels.distances import precision
@@ -238,10 +237,9 @@ class SimplexRun:
         """Return a column cache; for full search that of earlier runs, where there is one in the column store."""
         resolved = self.resolved
         rows = in_precision(self.rows, dtype)
-        budget = 0 if self.computed else resolved.cache_bytes, resolved.threads
-        if self.sampled or store is None:
-            return column_cache(resolved.kernel, rows, *budget)
-        return stored_cache(store, self.stream[-1], resolved.kernel, rows, *budget)
+        budget = 0 if self.computed else resolved.cache_bytes
+        kept = {} if self.sampled or store is None else store
+        return stored_cache(kept, self.stream[-1], resolved.kernel, rows, budget, resolved.threads)
 
     def _sums(self, alpha: np.ndarray) -> np.ndarray:
         """Return q = K~ alpha (m,), summed in float64 from the columns of the rows with weight."""
