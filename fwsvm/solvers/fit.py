@@ -217,7 +217,7 @@ def weights_of_classes(
     """
     if given == BALANCED:
         sums = np.bincount(codes, weights, minlength=len(classes))
-        return sums.sum() / (len(classes) * np.maximum(sums, np.finfo(float).tiny))
+        return sums.sum() / (len(classes) * np.where(sums > 0.0, sums, np.inf))
     given = given or {}
     if not isinstance(given, Mapping):
         raise SettingError(

@@ -13,12 +13,13 @@ from fwsvm.problems.cells import CellModel
 from fwsvm.problems.machines import KernelModel, LinearModel, Model
 from fwsvm.solvers import certify
 from fwsvm.solvers.loop import TracePoint, subproblems_of
+from fwsvm.solvers.registry import METHODS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Solved, Subproblems
 from fwsvm.status import Status, worst
 
-#: What a run by `auto` says that its time limit ended.
+#: What a run by `auto` on more rows than the first sample of `nested` says that its time limit ended.
 NESTED = 'method="nested" is made for this: it returns the exact model of as many rows as the time allows.'
 
 
@@ -125,7 +126,9 @@ def result_of(problems: Subproblems, resolved: Resolved, solved: Solved) -> Resu
         lacking = f"{unreached} of {len(problems)} subproblems were not reached."
     if solved.interrupted:
         ended.append(Status.INTERRUPTED)
-    if (status := worst(ended)) is Status.TIME_LIMIT and resolved.method.name == "auto":
+    status = worst(ended)
+    large = len(problems.codes) > METHODS["nested"].rule().first
+    if status is Status.TIME_LIMIT and large and resolved.method.name == "auto":
         lacking = f"{lacking} {NESTED}".strip()
     model: Model
     if resolved.family.multiclass == "one-vs-one":
@@ -177,9 +180,11 @@ def _kernel_model(
     by_classes = np.sign(rows_of[:, :, None] - rows_of[:, None]).astype(np.float64)
     biases = by_classes.reshape(-1)
     places = problems.classes[:, 0] * K + problems.classes[:, 1] % K
-    coefficients, known = solved.machines or (np.zeros((len(codes), K - 1)), biases[places])
+    known = biases[places]
+    coefficients, together = solved.machines or (np.zeros((len(codes), K - 1)), known)
     for part in solved.parts:
         machine = part.certified.machine
+        known[part.numbers] = together[part.numbers]
         if isinstance(machine, Expansion):  # else one of those that were solved together
             weights = np.zeros(len(part.rows))
             rows = part.rows

@@ -153,6 +153,12 @@ def test_the_words_for_gamma_are_scikit_learns_numbers(form):
         assert fitted.result_.settings["gamma"] == pytest.approx(value)
 
 
+def test_balanced_weights_allow_a_class_without_weight():
+    first = np.unique(Y3)[0]
+    fitted = FrankWolfeSVC(class_weight="balanced").fit(X, Y3, sample_weight=first != Y3)
+    assert first not in fitted.predict(X)
+
+
 @named(KERNEL)
 def test_a_fit_that_fails_leaves_the_machine_that_was(estimator):
     fitted = clone(estimator).set_params(gamma=0.1, max_iter=200, random_state=0)

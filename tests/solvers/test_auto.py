@@ -100,10 +100,11 @@ def test_threads_change_no_bit():
 
 
 def test_a_limit_or_an_interrupt_keeps_the_pairs_that_were_solved():
-    X, codes = classes_of(5, [60] * 8)
+    X, codes = classes_of(5, [70] + [60] * 7)
     cut = train(X, codes, time_limit=1e-9, tolerance=1e-13, C=1e6)
     assert cut.status is Status.TIME_LIMIT
     assert cut.solved == 1  # the clock is looked at after the first pair
+    np.testing.assert_array_equal(cut.model.biases[1:7], 1.0)  # the others decide for the class of more rows
 
     some = train(X, codes, "swap-2o", time_limit=1e-9)
     assert 0 < some.solved < some.subproblems
