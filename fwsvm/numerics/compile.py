@@ -1,6 +1,6 @@
 """The one ``njit`` of the package, its disk cache, and functions that choose their implementation by type.
 
-With `fwsvm.numerics.simd` and `fwsvm.numerics.machine` this is all that touches numba's internals.
+With `fwsvm.numerics.simd`, `machine` and `cholesky` this is all that touches numba's internals.
 """
 
 import functools

@@ -25,11 +25,18 @@ WATCH_EVERY = 0.2
 
 # ---------------------------------------------------------------- pairs of classes in compiled code
 
-#: Times that a gap from scratch may miss the goal before a pair is left to a run of its own. Evidence: none.
+#: Times that a gap from scratch or Newton's steps, and steps in a row, may miss the goal before a pair is left to a run
+#: of its own. Evidence: none.
 PAIR_CHECKS = 8
 #: Kernel values of the pairs that are solved before the first look at a clock without a limit. Evidence: none; they
 #: take milliseconds.
 FIRST_VALUES = 1 << 20
+#: n^3 divided by this and m is how many steps of swap-2o take as long as a factor of n rows in double precision.
+#: Evidence: 27 Gflop/s of a factor, 1.2 ns a row of a step.
+PAIR_FACTOR_RATE = 80
+#: Rows of the largest factor in double precision. Evidence: a larger one takes as long as a run of its own, where
+#: LAPACK factors in single precision.
+LARGEST_FACTOR = 1024
 #: Features of dense rows from which a path has all inner products at hand. Evidence: searches with 16 and 36 features
 #: take as long without (letter, pendigits, satimage), those with 180 and 256 1.4 to 1.7 times as long (dna, usps).
 KEPT_SUMS_FROM = 64
@@ -100,9 +107,10 @@ SMALLEST_JUMP = 1.15
 
 # ---------------------------------------------------------------- Newton's method
 
-#: Steps of swap-2o a row before Newton's first. Evidence: for small C they reach the goal; the benchmark
-#: shows the effect.
-FIRST_SWAPS = 2.0
+#: Steps of swap-2o for each active row before Newton's first. A row comes by one, and its weight is right after some
+#: more. Evidence: problems made at random (700 to 1,500 rows) are solved by five to eight at C = 8; at C = 64 a half of
+#: the rows is wrong after two, some per cent after six.
+FIRST_SWAPS = 6
 #: Steps of swap-2o a row that repair the active set between two Newton steps. Evidence: a5a at C = 256: 0.6 s
 #: (swap-2o alone 1.6 s) with these, `FACTOR_RATE` and the residuals below.
 REPAIR_SWAPS = 0.5
@@ -111,9 +119,9 @@ MOST_REPAIRS = 8
 #: n^3 divided by this and m is how many steps of swap-2o take as long as a factor and a half of n rows. Evidence:
 #: times of both on a5a, one thread.
 FACTOR_RATE = 220.0
-#: Steps of swap-2o that take about as long as what else a few Newton steps are. Evidence: warm starts along C;
-#: the benchmark shows the effect.
-NEWTON_OVERHEAD = 5000
+#: Rows of steps of swap-2o, all together, that take about as long as what else a few Newton steps are. Evidence: a
+#: millisecond of the interpreter, 1.2 ns a row.
+NEWTON_OVERHEAD = 1 << 20
 #: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: as `REPAIR_SWAPS`.
 FEW_WRONG = 0.01
 #: Share of the active rows on the wrong side, above which swap-2o repairs the active set. Evidence: as

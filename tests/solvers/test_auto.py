@@ -147,6 +147,14 @@ def test_a_large_class_among_small_ones_is_solved_as_well():
         assert found.objective == pytest.approx(sum(pair.objective for pair in apart), rel=2e-3)
 
 
+def test_small_pairs_take_steps_of_newton_at_large_penalties():
+    X, codes = classes_of(9, [120, 100, 80])
+    found, alone = train(X, codes, C=1e4), train(X, codes, "swap-2o", C=1e4)
+    assert found.certified
+    assert found.steps < alone.steps
+    assert found.objective == pytest.approx(alone.objective, rel=2e-3)
+
+
 def test_where_a_factor_does_not_fit_it_goes_on_with_swaps():
     X = np.random.default_rng(0).normal(size=(600, 4))
     found = train(X, np.arange(600) % 2, C=1e3, cache_mib=1)

@@ -9,7 +9,8 @@ What each method is good at (measured in results/reference/bench):
   a third of them do. It costs some per cent where that is so, and can be ten times as fast where support vectors are
   few.
 * Small pairs of several classes are solved in compiled code: what a run of its own costs a pair would be most of the
-  time. Kernel values of rows of one class serve all pairs.
+  time. Kernel values of rows of one class serve all pairs. The choice is called swap-2o, though C above 1 has a few of
+  Newton's steps.
 
 So a pair of classes with at least `fewest` rows is solved in chunks, each by newton, and a smaller pair by newton.
 Along C a large pair is solved by newton, too, where its last run ended with more support vectors than an eighth of its

@@ -1,9 +1,9 @@
-"""swap-2o on small pairs of classes, one after another, in compiled code.
+"""swap-2o and newton on small pairs of classes, one after another, in compiled code.
 
-A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, as a run of its own would be, without the half of a
-millisecond that a run spends in the interpreter. For several penalties a pair is solved for one after another, from
-where it ended for the one before, with the same kernel values. At the end q is summed anew from these values: that is
-the certificate.
+A pair is solved by the scans of `fwsvm.solvers.frank_wolfe.scans`, and for large C by Newton's steps, as a run of its
+own would be, without the half of a millisecond that a run spends in the interpreter. For several penalties a pair is
+solved for one after another, from where it ended for the one before, with the same kernel values. At the end q is
+summed anew from these values: that is the certificate.
 
 Kernel values are float64. For sparse rows, and along a path, all sums over features are known before. Else values of
 dense rows are computed as they are wanted, and those of a row with its own class serve all pairs.
@@ -16,13 +16,14 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import HEIGHT, MOST, DenseTiles, fill_dense
 from fwsvm.kernels.kernel import value
 from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.numerics.cholesky import solve_ones
 from fwsvm.numerics.compile import njit, njit_inlined_step, njit_inner, njit_step
 from fwsvm.numerics.machine import load_acquire, store_release
 from fwsvm.numerics.simd import broadcast, load, store
 from fwsvm.problems.simplex_qp import add_lines, write_certificate
 from fwsvm.solvers.frank_wolfe.gradient import least_cost, prefetch_set
 from fwsvm.solvers.frank_wolfe.scans import TINY, partner_scan, update_scan
-from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, PAIR_CHECKS
+from fwsvm.solvers.tuning import FEW_WRONG, FIRST_SWAPS, LARGEST_FACTOR, PAIR_CHECKS, PAIR_FACTOR_RATE
 
 FAR = 1e300  # q where there is no row: never the least, and no part of a sum
 AHEAD = 4  # blocks of `least_cost` at a time for several penalties, which want more rows sooner or later
@@ -83,6 +84,7 @@ class Pair(NamedTuple):
     place : ndarray of int32, the places of the rows in `PairRows`
     slot_of : ndarray of int32, the line of a row's column, its own number, or -1
     cached : ndarray, shape (n, n), columns of K~ without the ridge, less 1
+    computed : ndarray of int64, shape (1,), the values of rows of different classes computed for the present penalty
     """
 
     i: int
@@ -96,6 +98,7 @@ class Pair(NamedTuple):
     place: np.ndarray
     slot_of: np.ndarray
     cached: np.ndarray
+    computed: np.ndarray
 
 
 class Solutions(NamedTuple):
@@ -132,27 +135,37 @@ def solve_pairs(some, numbers, columns, solutions):
         i, j = some.pairs[number]
         s = _begun(some, i, j, columns)
         n, penalties = s.q.size, some.ridges.shape[0]
-        block, most = least_cost(2 * n), max(int(FIRST_SWAPS * n), NEWTON_OVERHEAD)
+        block = least_cost(2 * n)
         wanted = np.empty(min(WIDE, AHEAD * block) if penalties > 1 else block, np.int32)
         wanted[0], wanted[1] = 0, s.plus
-        computed = _fill(some, s, wanted[:2])
+        _fill(some, s, wanted[:2])
         for k in range(penalties):
             R, best = _set_penalty(some, s, k)
             if k == 0:
                 R, best = _recompute(s)
-            steps, checks, reached = 0, 0, False
-            while steps < most and checks < PAIR_CHECKS and not reached:
+            steps, look, checks, reached = 0, 0, 0, False
+            while checks < PAIR_CHECKS and not reached:
                 if not 2.0 * (R - s.q[best]) > some.constant + some.slope * R:
                     R, best = _recompute(s)
                     reached = 2.0 * (R - s.q[best]) <= some.constant + some.slope * R
                     checks += 1
+                elif steps >= look:
+                    active = np.count_nonzero(s.alpha)
+                    look = max(FIRST_SWAPS * active, active**3 // (PAIR_FACTOR_RATE * n))
+                    if steps >= look:
+                        if active > LARGEST_FACTOR:
+                            break
+                        if s.ridge[0] < 1.0:  # for smaller C, steps of swap-2o reach the goal
+                            steps += _newton(some, s, wanted)
+                            R, best = _recompute(s)
+                        look, checks = steps + steps // 2, checks + 1
                 elif s.slot_of[best] < 0:
-                    count = prefetch_set(s.q, s.alpha, s.slot_of, R, best, True, wanted)
-                    computed += _fill(some, s, wanted[:count])
+                    _fill(some, s, wanted[: prefetch_set(s.q, s.alpha, s.slot_of, R, best, True, wanted)])
                 else:
                     R, best = _step(s, R, best)
                     steps += 1
-            solutions.steps[k, number], solutions.evaluations[k, number], computed = steps, computed, 0
+            solutions.steps[k, number], solutions.evaluations[k, number] = steps, s.computed[0]
+            s.computed[0] = 0
             solutions.biases[k, number] = _write(some, s, R, solutions.coefficients[k])
             found = solutions.certificates[k, number]
             write_certificate(s.alpha, s.q, s.ridge, s.diagonal, some.value_rounding, found)
@@ -174,13 +187,13 @@ def _begun(some, i, j, columns):
         place[t], slot_of[t], active_diagonal[t] = p, -1, -1.0
     alpha[0] = alpha[plus] = 0.5
     point = ridge, diagonal, alpha, q, active_diagonal
-    return Pair(i, j, plus, *point, place, slot_of, columns[: n * n].reshape(n, n))
+    return Pair(i, j, plus, *point, place, slot_of, columns[: n * n].reshape(n, n), np.zeros(1, np.int64))
 
 
 @njit_inner
 def _fill(some, s, wanted):
-    """Compute the columns of the rows ``wanted``; return how many values of rows of different classes were computed."""
-    whole, lines, computed = some.tiles.own.size == 0, np.empty(wanted.size, np.int64), 0
+    """Compute the columns of the rows ``wanted``."""
+    whole, lines = some.tiles.own.size == 0, np.empty(wanted.size, np.int64)
     for c, at in ((s.i, 0), (s.j, s.plus)):
         first, width, new = some.starts[c], some.starts[c + 1] - some.starts[c], 0
         base = first if whole else 0
@@ -197,16 +210,15 @@ def _fill(some, s, wanted):
                 lines[new] = t
                 new += 1
         if new:
-            computed += _compute(some, s, lines[:new], first, width, at)
+            _compute(some, s, lines[:new], first, width, at)
     for t in wanted:
         s.slot_of[t], s.cached[t, t] = t, some.itself[s.place[t]]
-    return computed
 
 
 @njit_inner
 def _compute(some, s, lines, first, width, at):
     """Compute kernel values of rows with those of a class; share those of its own rows, count those of the others."""
-    rows, others = (some.kernel, some.tiles, s.place[lines], some.tiles), 0
+    rows = some.kernel, some.tiles, s.place[lines], some.tiles
     to = s.cached.reshape(-1), s.q.size, first - at, lines
     left = np.empty(MOST * (some.tiles.features + 1 + HEIGHT), s.cached.dtype)
     fill_dense(*rows, first // HEIGHT, (first + width) // HEIGHT, *to, left)
@@ -222,8 +234,7 @@ def _compute(some, s, lines, first, width, at):
         if own:
             store_release(some.known, p, width)
         else:
-            others += width
-    return others
+            s.computed[0] += width
 
 
 @njit_inner
@@ -251,13 +262,41 @@ def _write(some, s, R, coefficients):
 
 
 @njit_inner
+def _newton(some, s, wanted):
+    """Take Newton's steps (`fwsvm.solvers.newton`) from the rows with weight on, all the way; return how many.
+
+    alpha moves where few rows are wrong at the end; q is to be computed anew.
+    """
+    steps, wrong, active = 0, 0, s.alpha > 0.0
+    lines = np.flatnonzero(active)
+    while steps < PAIR_CHECKS and 2 * wrong <= lines.size:
+        for t in lines:
+            if s.slot_of[t] < 0:
+                wanted[0] = t
+                _fill(some, s, wanted[:1])
+        x = solve_ones(s.cached, s.ridge, lines)
+        s.q[:] = x.sum()
+        add_lines(s.cached, lines, x, s.q, 0, s.q.size)
+        has_loss = (s.q < 1.0) & (s.diagonal > 0.0)
+        steps, wrong, active = steps + 1, int(np.count_nonzero(has_loss != active)), has_loss
+        if wrong <= FEW_WRONG * lines.size:
+            s.alpha[:] = 0.0
+            s.alpha[lines] = np.maximum(x, 0.0)
+            s.alpha[:] /= s.alpha.sum()
+            break
+        lines = np.flatnonzero(active)
+    return steps
+
+
+@njit_inner
 def _recompute(s):
-    """Set q = K~ alpha from kernel values; return R and where q is least."""
+    """Set q = K~ alpha from kernel values, and what is known of rows with weight; return R and where q is least."""
     n, count, total = s.q.size, 0, 0.0
     lines, weights = np.empty(n, np.int64), np.empty(n)
     for t in range(n):
-        s.q[t] = 0.0 if s.diagonal[t] > 0.0 else FAR
+        s.q[t], s.active_diagonal[t] = 0.0 if s.diagonal[t] > 0.0 else FAR, -1.0
         if s.alpha[t] > 0.0:
+            s.active_diagonal[t] = s.diagonal[t]
             lines[count], weights[count] = t, s.alpha[t]
             count, total = count + 1, total + s.alpha[t]
     add_lines(s.cached, lines[:count], weights[:count], s.q, 0, n)

@@ -15,7 +15,7 @@ from fwsvm.kernels.kernel import add_product, own_terms_and_values, pair
 from fwsvm.kernels.polynomial import Linear
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.kernels.values import is_dense, kernel_matrix, most_stored, rounding_of_sums
-from fwsvm.numerics.threads import together
+from fwsvm.numerics.threads import scipy_linalg, together
 from fwsvm.solvers.auto.pair_solver import PairRows, Solutions, solve_pairs
 from fwsvm.solvers.certify import Certified, proven
 from fwsvm.solvers.frank_wolfe.state import stopping_line
@@ -172,6 +172,8 @@ def _pair_rows(problems: Subproblems, settings: Sequence[Resolved]) -> PairRows 
     classes = np.append(problems.codes, np.arange(problems.K).repeat(widths - problems.counts))
     row = np.minimum(classes.argsort(kind="stable"), m)
     ridges = 1.0 / (np.array([[each.C] for each in settings]) * np.append(problems.weights, 1.0)[row])
+    if ridges.min() < 1.0:
+        scipy_linalg()  # for Newton's steps
     kernel, values = resolved.kernel, np.empty((size, widths.max()))
     if not tiled:
         kernel, values = _sums(kernel, some_rows(rows, row), resolved.threads)

@@ -1,32 +1,21 @@
 """How many steps swap-2o is given before Newton's first one, and how far a Newton step goes."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, NEWTON_OVERHEAD
 
 
-def swap_periods(simplex: SimplexRun, *, warm: bool) -> Iterator[int]:
-    """Yield how many steps of swap-2o to take before Newton's first, a part at a time.
+def swaps_left(simplex: SimplexRun, *, warm: bool) -> int:
+    """Return how many steps of swap-2o to take before Newton's first, if the active rows are those of now.
 
-    The first steps find most of the active rows. Then swap-2o has the time that a factor of the active rows takes: they
-    may become more meanwhile, and the factor dearer. ``warm`` says whether the run starts where another ended, which
-    has found most active rows.
+    Swap-2o finds most of them, and has at least the time that a factor of them takes. ``warm`` says whether the run
+    starts where another ended, which has found them.
     """
     now, rows = simplex.now, len(simplex.order)
-
-    def as_a_factor() -> int:
-        """Return how many steps take as long as a factor of the active rows."""
-        return int(int(now["active"]) ** 3 / (FACTOR_RATE * rows))
-
-    more = int(FIRST_SWAPS * rows)
-    if warm:
-        more = min(more, NEWTON_OVERHEAD + as_a_factor())
-    while more > 0:
-        yield more
-        more = as_a_factor() - int(now["steps"])
+    active, taken = int(now["active"]), int(now["steps"])
+    factor = int((active**3 / FACTOR_RATE + NEWTON_OVERHEAD) / rows)
+    return max(0, (0 if warm else FIRST_SWAPS * active) - taken, factor - taken)
 
 
 def least_along(b: np.ndarray, f: np.ndarray, db: np.ndarray, df: np.ndarray, penalties: np.ndarray) -> float:

@@ -13,8 +13,8 @@ optimal, and the gap falls at once to rounding. There are finitely many A, and P
 A step costs a linear system of the size of the support set, whatever C is, where methods that move weight between
 pairs need more and more steps as C grows. What makes it cheap:
 
-* The first A is the support of swap-2o's alpha after 2 m steps, or after as many as take the time of a factor of K~_AA
-  (`swap_periods`): for small C these reach the goal, and Newton has nothing to do.
+* The first A is the support of swap-2o's alpha after six steps for each row of A, or after as many as take the time of
+  a factor of K~_AA (`swaps_left`): for small C these reach the goal, and Newton has nothing to do.
 * From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
   eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
   one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
@@ -45,7 +45,7 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
-from fwsvm.solvers.newton.budget import least_along, swap_periods
+from fwsvm.solvers.newton.budget import least_along, swaps_left
 from fwsvm.solvers.newton.face import Face
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
@@ -84,7 +84,7 @@ class Newton(NamedTuple):
 
     Parameters
     ----------
-    switch : relative gap at which Newton steps begin, if not after 2 m steps or the time of a factor before
+    switch : relative gap at which Newton steps begin, if not after some steps for each active row before
     beyond : where a factor does not fit in the memory allowed, refuse, or go on with swap-2o's steps
     """
 
@@ -142,8 +142,8 @@ class NewtonRun:
             self.ends = warm_start.ends
         # a little away from an optimum that Newton's method found most rows stay on their side
         at_once = bool(self.ends and self.ends[-1].newton)
-        self.periods = iter(()) if at_once else swap_periods(simplex, warm=warm_start is not None)
-        self.swaps = next(self.periods, 0)  # steps of swap-2o to the next look at the gap
+        self.warm = warm_start is not None
+        self.swaps = 0 if at_once else swaps_left(simplex, warm=self.warm)  # to the next look at the gap
         self._set_goal()
 
     def _set_goal(self) -> None:
@@ -158,7 +158,8 @@ class NewtonRun:
         if not self.newton:
             taken = self.simplex.advance(min(steps, self.swaps))
             self.swaps -= taken
-            self.swaps = self.swaps or next(self.periods, 0)
+            if not self.swaps and self.repairs == MOST_REPAIRS:
+                self.swaps = swaps_left(self.simplex, warm=self.warm)
             return taken
         if self.stuck:
             return 0
@@ -197,7 +198,7 @@ class NewtonRun:
         if not self.stuck:
             self.b = s.alpha / R
             self.f = s.q / R - self.ridge * self.b
-        self.swaps, self.periods = 0, iter(())
+        self.swaps = 0
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
