@@ -12,13 +12,15 @@ from pathlib import Path
 
 from fwsvm.errors import FwsvmError, SettingError
 
-KIB, MIB = 1 << 10, 1 << 20
+KIB = 1 << 10
+MIB = 1 << 20
 SHARE = 0.9  # of what is available: an estimate is not exact, and Python needs some for itself
 UNASKED = 1 << 29  # bytes: to ask what is available takes as long as many a small problem's start
 UNKNOWN = 2 << 30  # what is taken to be available where the system does not say
 
 RAN_OUT = "memory ran out; take fewer rows (fwsvm subset), lower cache_mib, or give the process more memory"
-PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+PROCESS = Path("/proc")
+GROUPS = Path("/sys/fs/cgroup")
 
 
 def require(needed: int, what: str, remedy: str, error: type[FwsvmError] = SettingError) -> None:

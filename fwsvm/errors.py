@@ -118,7 +118,8 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     """
     from difflib import get_close_matches
 
-    given, names = str(name)[:SHOWN], list(known)
+    given = str(name)[:SHOWN]
+    names = list(known)
     longer = [one for one in names if one.lower() == given.lower()] or [
         one for one in names if given and one.startswith(given)
     ]
@@ -143,9 +144,11 @@ def warn_user(said: str, category: type[Warning] = UserWarning) -> None:
     import inspect
     import warnings
 
-    level, frame = 1, inspect.currentframe()
+    level = 1
+    frame = inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fwsvm":
-        level, frame = level + 1, frame.f_back
+        level += 1
+        frame = frame.f_back
     warnings.warn(said, category, stacklevel=level)
 
 

@@ -17,7 +17,8 @@ STOPS = ("relative", "gap", "meb", "eps")
 SEARCHES = ("full", "sampled")
 UNIFORM, BALANCED = "uniform", "balanced"  # candidates
 CHEAPER, COMPUTED, KEPT = "cheaper", "computed", "kept"  # gradients
-POSITIVE, FINITE = "a positive number", "a finite number"
+POSITIVE = "a positive number"
+FINITE = "a finite number"
 
 
 @dataclass(frozen=True)

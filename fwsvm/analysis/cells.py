@@ -36,14 +36,16 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
         raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
     cell = rows.groupby(SETTING, dropna=False, sort=False).ngroup()
     cells = rows.loc[~cell.duplicated(), SETTING].reset_index(drop=True)
-    done, cut = rows["status"].isin(DONE), rows["status"] == "time_limit"
+    done = rows["status"].isin(DONE)
+    cut = rows["status"] == "time_limit"
     in_part = cut_in_part(rows["status"], rows["subproblems"])
     numbers = rows[MEASURED_COLUMNS].astype(float)
     numbers[~done] = np.nan
     numbers.loc[in_part, [name for name in MEASURED_COLUMNS if name not in BOUND_COLUMNS]] = np.nan
     grouped = numbers.groupby(cell)
     with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
-        means, deviations = grouped.mean(), grouped.std()
+        means = grouped.mean()
+        deviations = grouped.std()
     deviations = deviations.mask(grouped.max() == grouped.min())  # one value repeated: no spread is measured
     sizes = rows[["rows", "features", "classes", "subproblems"]].groupby(cell).max()
     counts = rows["status"].groupby(cell).value_counts().unstack(fill_value=0)
@@ -155,7 +157,8 @@ def against_cvm(cells: pd.DataFrame) -> pd.DataFrame:
     base = own[[*place, "train_seconds", "test_accuracy", "censored"]].drop_duplicates(place)
     base = base.rename(columns=lambda name: name if name in place else f"{name}_base")
     joined = cells[place].merge(base, on=place, how="left").set_axis(cells.index)
-    accuracy, own_cut = joined["test_accuracy_base"], cells["censored"].astype(bool)
+    accuracy = joined["test_accuracy_base"]
+    own_cut = cells["censored"].astype(bool)
     base_cut = joined["censored_base"].fillna(value=False).astype(bool)
     return cells.assign(
         speedup=(joined["train_seconds_base"] / cells["train_seconds"]).mask(own_cut & base_cut),

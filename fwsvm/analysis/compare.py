@@ -85,7 +85,8 @@ def _changes(both: pd.DataFrame, name: str) -> pd.DataFrame:
     """
     known = both[LINE].copy()
     for side in ("old", "new"):
-        status, values = both[f"status_{side}"], both[f"{measure(name).column}_{side}"].astype(float)
+        status = both[f"status_{side}"]
+        values = both[f"{measure(name).column}_{side}"].astype(float)
         values = values.mask(~status.isin(DONE) | cut_in_part(status, both[f"subproblems_{side}"]))
         if name == "time":
             untimed = (status == "time_limit") | (values <= 0) | both["other_data"]

@@ -92,14 +92,16 @@ class Layout(NamedTuple):
                 _table(f"{self.title}: {measure(one).title}", sides, ["dataset", "method"], "C", grid, (one,))
                 for one in self.measures
             ]
-        down, methods = ["dataset"], [m for m in self.methods if ours is not None or m in {*cells["method"]}]
+        down = ["dataset"]
+        methods = [m for m in self.methods if ours is not None or m in {*cells["method"]}]
         if not self.published:
             settings = _varying(cells)
             # '' is like itself, as NaN is not
             sides = {
                 "ours": cells.assign(**cells[settings].astype(object).where(cells[settings].notna(), ""))
             }
-            down, methods = [*down, *settings], [*dict.fromkeys(cells["method"])]
+            down = [*down, *settings]
+            methods = [*dict.fromkeys(cells["method"])]
         return [_table(self.title, sides, down, "method", methods, self.measures, self.notes)]
 
 

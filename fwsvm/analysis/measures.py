@@ -36,7 +36,8 @@ class Measure:
 
     def printed_deviation(self, value: float, deviation: float) -> str:
         """Return the standard deviation to the last decimal of the printed value, at least one digit."""
-        mean, sd = self.printed(value), deviation * self.factor
+        mean = self.printed(value)
+        sd = deviation * self.factor
         if "e" in mean:
             return f"{sd:.1e}"
         places = len(mean.partition(".")[2])

@@ -50,8 +50,10 @@ def distinct(names: dict[str, str]) -> dict[str, str]:
     """Return the names, with a number behind those that occurred before."""
     found: dict[str, str] = {}
     for full, name in names.items():
-        unlike, number = name, 2
+        unlike = name
+        number = 2
         while unlike in found.values():
-            unlike, number = f"{name} ({number})", number + 1
+            unlike = f"{name} ({number})"
+            number += 1
         found[full] = unlike
     return found

@@ -37,7 +37,8 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
         if not mixed_load:
             raise
         warnings.append(str(error))
-    every, final = cells_of_runs(results.frame), final_rows(results.frame)
+    every = cells_of_runs(results.frame)
+    final = final_rows(results.frame)
     # a data set of which nothing finished is named among what is missing, and takes no room elsewhere
     cells = every[every["dataset"].isin(every.loc[every["used"] > 0, "dataset"])]
     weak = int((cells["void"] != "").sum())
@@ -72,7 +73,8 @@ def _three_numbers(cells: pd.DataFrame, final: pd.DataFrame) -> Iterator[str]:
     """Yield what stands on top: the fastest method, the most accurate one, the share of certified runs."""
     for head, name in (("Fastest", "time"), ("Most accurate", "accuracy")):
         behind = behind_best(cells, name)
-        best, said = "-", "no two methods finished one problem"
+        best = "-"
+        said = "no two methods finished one problem"
         if len(behind):
             won = (behind <= BEST[name]).sum().rename(method_names(map(str, behind)))
             best = listed(map(str, won.index[won == won.max()]), most=3)

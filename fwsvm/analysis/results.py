@@ -68,7 +68,8 @@ def read(paths: Iterable[Path], where: Sequence[str] = ()) -> Results:
     Raises ResultsError naming file, line and remedy when a file is absent or damaged.
     """
     folders = dict.fromkeys(folder for path in paths for folder in result_folders(path))
-    frames, notices = [], []
+    frames = []
+    notices = []
     for folder in folders:
         table = reading.read_runs(folder / "runs.csv")
         if not table.header:

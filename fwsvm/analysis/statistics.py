@@ -55,7 +55,8 @@ def wilcoxon(x: ArrayLike, y: ArrayLike) -> Wilcoxon:
     package that Frandi et al. used). Ties get mid-ranks. The p-values come from the permutation distribution given
     these ranks: exact, no normal approximation.
     """
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    first = np.asarray(x, dtype=np.float64)
+    second = np.asarray(y, dtype=np.float64)
     largest = float(np.abs([first, second]).max(initial=0)) or 1.0
     d = np.round((first - second) / largest, DECIMALS)
     doubled = np.rint(2 * rankdata(np.abs(d))).astype(np.int64)  # mid-ranks as whole numbers

@@ -38,7 +38,8 @@ def summary(folder: Path, run_ids: Collection[str], width: int = WIDTH) -> str:
     varied = varying(cells, [name for name in SETTING[4:] if name not in shown], ["dataset", "method"])
     numbers = {head: how for head, how in NUMBERS.items() if head != "sigma2" or "gamma_set" not in varied}
     names = short_names(cells["dataset"])
-    lines, notes = [], []
+    lines = []
+    notes = []
     for cell in cells.to_dict("records"):
         method = cell["method"] + (f" ({cell['chosen']})" if cell["chosen"] else "")
         labels = (names[cell["dataset"]], method, *(plain(cell[name]) or "-" for name in (*varied, "C")))

@@ -62,7 +62,8 @@ def _terminal(table: Table, width: int) -> str:
     from rich.cells import cell_len
 
     entries = [entry for row in table.rows for entry in row.entries]
-    notes, labels = list(table.notes), [*range(len(table.label_heads))]
+    notes = list(table.notes)
+    labels = [*range(len(table.label_heads))]
     for between in ("±", ""):
         lines = [*table.lines(str, "{}<", between)]
         widths = [max(map(cell_len, column)) + 1 for column in zip(*lines, strict=True)]

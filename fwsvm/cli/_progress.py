@@ -79,7 +79,8 @@ class Display(contextlib.ExitStack):
     def show(self, phase: str, done: float | None, said: str) -> None:
         """Show how far a phase is; without a terminal write a line, if the last one is some seconds ago."""
         if phase != self._phase:
-            self._phase, self._done = phase, 0.0
+            self._phase = phase
+            self._done = 0.0
         now = time.monotonic()
         if self._bars is not None:
             self._bars.show(PHASE, phase, done, said)

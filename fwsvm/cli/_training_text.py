@@ -45,7 +45,8 @@ def open_problem(
 
     settings = for_cluster(settings)
     with opened(scheduler, data, how.get("test"), zero_based=how["zero_based"], scale=how["scale"]) as remote:
-        resolved, table = resolve(remote.source, settings), remote.source.table
+        resolved = resolve(remote.source, settings)
+        table = remote.source.table
         _print_problem(
             remote,
             resolved,
@@ -75,7 +76,8 @@ def _load(name: str, settings: "Settings", *, probability: bool = False, **how: 
         raise UsageError(f"{name} is a model, not rows to train on: fwsvm predict {name} DATA uses it")
     rows = LocalRows(data_sets.load(name, raw=True, **how), probability=probability)
     data = rows.data
-    X, classes = data.train.X, data.classes
+    X = data.train.X
+    classes = data.classes
     resolved, (m, n) = resolve(settings, X), X.shape
     filled = f"{X.nnz / max(1, m * n):.2%} non-zero" if hasattr(X, "nnz") else "dense"
     shape = f"{m:,} x {n:,}, {filled}"
@@ -102,7 +104,8 @@ def _print_problem(rows: "TrainingRows", resolved: "Resolved", ranges: "Ranges |
     """Print a problem; ``facts`` are the origin of the rows, and their shape."""
     from fwsvm.kernels.kernel import family
 
-    searches, classes = bool(resolved.family.searches), rows.classes
+    searches = bool(resolved.family.searches)
+    classes = rows.classes
     known = {
         **resolved.as_columns(),
         **vars(resolved),

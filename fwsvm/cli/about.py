@@ -52,7 +52,8 @@ def facts_of(method: "Method") -> dict[str, Any]:
     from fwsvm.parameters import types_of
     from fwsvm.solvers import FAMILIES
 
-    family, kinds = FAMILIES[method.family], types_of(method.rule)
+    family = FAMILIES[method.family]
+    kinds = types_of(method.rule)
     text, _, section = inspect.cleandoc(method.rule.__doc__ or "").partition("Parameters\n----------\n")
     meanings: dict[str, str] = {}
     for names, meaning in re.findall(r"^(\S.*?) : (.*(?:\n .*)*)", section, re.MULTILINE):
@@ -205,7 +206,8 @@ def _train(method: str, times: int = 1, **given: Any) -> None:
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
-    X, codes = np.repeat(X, times, axis=0), np.repeat(codes, times)
+    X = np.repeat(X, times, axis=0)
+    codes = np.repeat(codes, times)
     settings = Settings(method=method, cache_mib=1, **{"max_iterations": STEPS} | given)
     fifths = np.eye(5)[np.arange(len(X)) % 5]  # for rows of which a fifth of the numbers are stored
     for rows in (X, sparse.csr_array((fifths[:, :, None] * X[:, None]).reshape(len(X), -1))):

@@ -194,7 +194,8 @@ def _load_all(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, Dat
                 known[data] = DataInfo(name_in_rows(data.name), missing=str(error))
                 echo(f"missing: {error}", err=True)
                 continue
-            train, test = found.train, found.test
+            train = found.train
+            test = found.test
             known[data] = DataInfo(found.name, found.fingerprint, train.rows)
             tested = f" + {test.rows:,} to test" if test is not None and test.rows else ""
             shape = f"{counted(train.rows, 'row')}{tested}, {counted(train.features, 'feature')}"

@@ -108,7 +108,8 @@ def predict(
     if found.unknown:
         tell([f"the model does not know the labels {listed(found.unknown)}; their rows count as wrong"])
     if found.correct is not None:
-        right, rows = found.correct, len(found.codes)
+        right = found.correct
+        rows = len(found.codes)
         note(f"Accuracy = {right / rows:.4%} ({right}/{rows})")
     if decision:
         note(f"decision values: {', '.join(prediction.decision_columns(machine))}")

@@ -78,9 +78,11 @@ def load(
     from fwsvm.data import catalogue, lockfile, synthetic
     from fwsvm.scaling import SCALINGS
 
-    name, path = str(name_or_path), Path(name_or_path)
+    name = str(name_or_path)
+    path = Path(name_or_path)
     held_out = Path(test) if test is not None else None
-    is_file, is_synthetic = path.is_file(), name.startswith("synthetic:")
+    is_file = path.is_file()
+    is_synthetic = name.startswith("synthetic:")
     if scale is not None and scale not in SCALINGS:
         raise UsageError(not_one_of("scale", SCALINGS, scale))
     if held_out is not None:

@@ -85,7 +85,8 @@ def _read(entry: Entry, source: DataSource, file: RawFile) -> LabelledRows:
     n = entry.features
     table = formats.read(file.path, source.loader, member=file.member, sha256=file.sha256 or "")
     is_svmlight = source.loader["format"] == "svmlight"
-    rows, width = file.rows or table.rows, file.max_index or (min(table.features, n) if is_svmlight else n)
+    rows = file.rows or table.rows
+    width = file.max_index or (min(table.features, n) if is_svmlight else n)
     if (table.rows, table.features) != (rows, width):
         raise DataError(
             f"{file.path}: {table.rows:,} rows and {table.features:,} features where datasets.lock says {width:,} "
@@ -103,7 +104,8 @@ def load_path(
     """
     loader = loader_of(path, zero_based=zero_based, label=label)
     train = formats.read(path, loader)
-    how, name = scale or "none", str(path)
+    how = scale or "none"
+    name = str(path)
     classes = labels.require_two(train.labels, name)
     loader |= {} if train.zero_based is None else {"zero_based": train.zero_based}
     recipe = {"loader": loader, "train": [train.sha256], **({} if how == "none" else {"scaling": how})}
@@ -122,7 +124,8 @@ def _finished(data: Dataset, recipe: dict[str, Any], test: Path | None, label: s
             label=label,
             columns=train.feature_names,
         )
-        data, recipe["test"] = replace(data, test=held_out), [held_out.sha256]
+        data = replace(data, test=held_out)
+        recipe["test"] = [held_out.sha256]
     return replace(data, fingerprint=fingerprint_of(recipe))
 
 

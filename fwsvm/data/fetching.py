@@ -180,7 +180,8 @@ class Search:
 
         `DataError` where the file is not data, or, without ``accept``, not of the shape that its entry and papers say.
         """
-        entry, is_test = self.entry, file.file in {test.file for test in source.test}
+        entry = self.entry
+        is_test = file.file in {test.file for test in source.test}
         table = grouped(formats.read(path, source.loader, member=file.member), source.grouping)
         found = len(labels.classes(table.labels))
         papers = () if entry.split else entry.published
@@ -284,7 +285,8 @@ def state_of(file: RawFile, path: Path | None = None) -> str:
 def derived_text(rule: Derivation, whole: Path, part: Path) -> bytes:
     """Return the lines of a file that is derived from those of a whole set and of a part."""
     lines, taken = (path.read_bytes().splitlines() for path in (whole, part))
-    rest, found = enumerate(lines), list[int]()
+    rest = enumerate(lines)
+    found = list[int]()
     for number, wanted in enumerate(taken):
         equal = (place for place, line in rest if line == wanted)
         found.append(next(itertools.islice(equal, number in rule.later, None)))

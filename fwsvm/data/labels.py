@@ -115,7 +115,8 @@ def require_two(labels: Labels, name: str = "data") -> tuple[str, ...]:
         All rows have the same label, or none has one. Or there are too many to be classes: one for each row, or, with
         fractions among them, more than `MANY` or than one for two rows.
     """
-    found, rows = classes(labels), len(labels)
+    found = classes(labels)
+    rows = len(labels)
     if len(found) == 1:
         raise DataError(
             f"{name}: all rows have the label {shortened(found[0], QUOTED)}; two classes are needed"

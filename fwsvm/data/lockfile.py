@@ -260,7 +260,8 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
     A pin of a file that is in no lock is ignored. `DataError` if an entry is wrong, or if two packages have its name.
     """
-    entries, evidence = dict[str, Entry](), dict[str, str]()
+    entries = dict[str, Entry]()
+    evidence = dict[str, str]()
     overlay = texts.get(overlay_path(), LockText())
     for path, text in texts.items():
         evidence |= text.evidence
@@ -273,7 +274,8 @@ def assemble(texts: Mapping[Path, LockText]) -> Lock:
 
 def _entry(name: str, records: Raw, path: Path, pins: Raw) -> Entry:
     """Return an entry as its lock at ``path`` has it, with the facts of its files in ``pins``."""
-    where, record = f"{path}: datasets.{name}", records[name]
+    where = f"{path}: datasets.{name}"
+    record = records[name]
     owner = record.get("sources_of", name)
     home = str(SHIPPED if path == lock_path() else path.parent)
     sources = converted(records.get(owner, {}).get("sources"), Raw, f"{where}.sources")

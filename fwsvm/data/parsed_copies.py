@@ -114,7 +114,8 @@ def _load(place: Path) -> LabelledRows:
         X = arrays["X"].reshape(about["shape"])
     else:
         X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
-    names, notices = tuple(about["feature_names"]), tuple(about["notices"])
+    names = tuple(about["feature_names"])
+    notices = tuple(about["notices"])
     return LabelledRows(X, arrays["labels"], None, about["zero_based"], names, notices)
 
 

@@ -62,7 +62,8 @@ def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int 
     if rows >= table.rows:
         return table
     codes = encode(table.labels, classes(table.labels))
-    order, drawn = _by_class(codes, seed), evenly_spaced(table.rows, rows / table.rows)
+    order = _by_class(codes, seed)
+    drawn = evenly_spaced(table.rows, rows / table.rows)
     for k in np.flatnonzero(np.bincount(codes[order[drawn]], minlength=codes.max() + 1) < least):
         drawn[np.flatnonzero(codes[order] == k)[:least]] = True
     return take(table, np.sort(order[drawn]))

@@ -25,7 +25,8 @@ from fwsvm.parameters import types_of, values
 from fwsvm.plugins import entry_of
 
 CELL = 4096  # rows that share a random stream; part of what defines the data
-TRAIN, TEST = 1, 2
+TRAIN = 1
+TEST = 2
 TOPICS = 100
 WORDS, LENGTH_DEVIATION = 88, 0.65  # of sparse-text: mean words of a document, deviation of their logarithm
 FEWEST_WORDS, MOST_WORDS = 24, 146  # of a document of overlapping-text: near 74 different ones
@@ -133,12 +134,14 @@ def overlapping_text(rng: Any, common: Any, rows: int, features: int, noise: flo
     ranks = np.arange(1, features + 1)
     cumulative = np.cumsum(10**12 // ranks)
     shift = common.integers(0, features, TOPICS)
-    topic, second = rng.integers(0, TOPICS, rows), rng.integers(0, TOPICS, rows)
+    topic = rng.integers(0, TOPICS, rows)
+    second = rng.integers(0, TOPICS, rows)
     lengths = rng.integers(FEWEST_WORDS, MOST_WORDS + 1, rows)
     origin = np.arange(rows) - ((rng.random(rows) < 0.5) & (np.arange(rows) % 2 == 1))
     labels = noisy_labels(rng, topic[origin] % 2 == 0, noise)
     drawn = rng.integers(0, int(cumulative[-1]), int(lengths.sum()))
-    rank, tenth = np.searchsorted(cumulative, drawn, side="right"), rng.integers(0, 10, len(drawn))
+    rank = np.searchsorted(cumulative, drawn, side="right")
+    tenth = rng.integers(0, 10, len(drawn))
     source = np.where(tenth < 8, np.repeat(topic, lengths), np.repeat(second, lengths))
     words = np.where(tenth < 5, rank, (rank + shift[source]) % features)
     # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
@@ -208,9 +211,11 @@ def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
     rows, n, kind = made.rows if part == TRAIN else made.test, made.features, KINDS[made.kind]
     row_bytes = 24 + 2 * (12 * kind.stored or 8 * n)  # label and places; numbers, in parts and as a whole
     require(rows * row_bytes + 64 * n, made.name, "ask for fewer rows or features", DataError)
-    parts, labels = [], []
+    parts = []
+    labels = []
     for first in range(0, rows, CELL):
-        rng, common = kind.stream([made.seed, part, first // CELL]), kind.stream([made.seed, 0])
+        rng = kind.stream([made.seed, part, first // CELL])
+        common = kind.stream([made.seed, 0])
         X, drawn = kind.draw(rng, common, CELL, n, made.noise)
         parts.append(X[: rows - first])
         labels.append(drawn[: rows - first])
@@ -219,7 +224,8 @@ def table(made: SyntheticSpec, *, part: int = TRAIN) -> LabelledRows:
 
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     """Return a synthetic data set, not scaled; its fingerprint is a digest of the values and of ``scale``."""
-    made, how = parse_spec(name, seed=seed), scale or "none"
+    made = parse_spec(name, seed=seed)
+    how = scale or "none"
     train = table(made)
     test = table(made, part=TEST) if made.test else None
     if not np.ptp(train.labels):

@@ -64,7 +64,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         with value_errors():
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             rows = self._rows_to_predict(canonical(X))
-            table, threads = LabelledRows(rows, np.full(rows.shape[0], np.nan)), effective_n_jobs(self.n_jobs)
+            table = LabelledRows(rows, np.full(rows.shape[0], np.nan))
+            threads = effective_n_jobs(self.n_jobs)
             found = predict(self.result_.model, table, threads, wanted=wanted)
         for notice in found.notices:
             warn_user(notice)

@@ -101,8 +101,10 @@ class KernelClassifier(Classifier):
 
     def _keep(self, result: Result, classes: np.ndarray) -> None:
         super()._keep(result, classes)
-        model, order = self.result_.model, self._order()
-        self.n_support_, self.intercept_ = in_our_order(model.counts), model.biases
+        model = self.result_.model
+        order = self._order()
+        self.n_support_ = in_our_order(model.counts)
+        self.intercept_ = model.biases
         self.dual_coef_ = model.coefficients[order].T
         # the rows of earlier portions have no numbers
         self.support_ = None if result.support is None else result.support[order]

@@ -26,7 +26,8 @@ class DualCoordinateSVC(Classifier):
     def _keep(self, result: Result, classes: np.ndarray) -> None:
         super()._keep(result, classes)
         model = self.result_.model
-        self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
+        self.coef_ = model.weights
+        self.intercept_ = model.biases * model.bias_feature
 
     def _settings(self, X: Any) -> dict[str, Any]:
         visits = VISITS if self.max_iter is None else self.max_iter

@@ -56,7 +56,8 @@ class StochasticSVC(KernelClassifier):
                 "leave out scale and probability"
             )
         _check_partial_fit_first_call(self, classes)
-        first, known = not hasattr(self, "result_"), self.classes_
+        first = not hasattr(self, "result_")
+        known = self.classes_
         with value_errors():
             X, y = self._validated(X, y, reset=first)
             if len(strange := np.setdiff1d(y, known)):

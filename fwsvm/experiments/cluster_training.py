@@ -90,7 +90,8 @@ def opened(
     """
     started = time.perf_counter()
     partitions = cut(data, zero_based=zero_based)
-    base, held_out = partitions[0].zero_based, None
+    base = partitions[0].zero_based
+    held_out = None
     there = Cluster(address)
     try:
         table = RemoteTable(there, partitions, scale=scale or "none")

@@ -73,7 +73,8 @@ class _Trials:
     """The trials that the keys of a file at a profile describe."""
 
     def __init__(self, file: ConfigFile, keys: Keys) -> None:
-        self.file, self.keys = file, keys
+        self.file = file
+        self.keys = keys
         self.methods = [entry_of(value) for value in listed_values(keys["methods"])]
 
     def all(self) -> list[Trial]:
@@ -156,7 +157,8 @@ class _Trials:
 
     def _sweep(self, keys: Keys) -> list[Settings]:
         """Return the settings of a method, all combinations of the values that are swept."""
-        limits, weights = keys.get("limits", {}), keys.get("class_weight")
+        limits = keys.get("limits", {})
+        weights = keys.get("class_weight")
         found = {"method": keys["name"], **picked(keys, OF_SETTINGS)}
         found |= {"time_limit": limits.get("time_seconds"), "max_iterations": limits.get("iterations")}
         varied = {field: self._values(key, keys[key]) for key, field in SWEPT.items() if key in keys}

@@ -58,13 +58,15 @@ def _kind(name: str, required: Keys, keys: Keys) -> type[Struct]:
     return msgspec.defstruct(name, known, kw_only=True, forbid_unknown_fields=True)
 
 
-_Positive, _Fraction = Annotated[float, Meta(gt=0)], Annotated[float, Meta(gt=0, lt=1)]
+_Positive = Annotated[float, Meta(gt=0)]
+_Fraction = Annotated[float, Meta(gt=0, lt=1)]
 _Count = Annotated[int, Meta(ge=1, le=MAX_VALUES)]
-_Folds, _Seed = Annotated[int, Meta(ge=2, le=MAX_VALUES)], Annotated[int, Meta(ge=0)]
+_Folds = Annotated[int, Meta(ge=2, le=MAX_VALUES)]
+_Seed = Annotated[int, Meta(ge=0)]
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=100)]
 _Step = Annotated[float, Meta(gt=1)] | Literal["log2", "log10"]
 _Range = _kind("a range", {"from": _Positive, "to": _Positive, "step": _Step}, {})
-_Values: Any = _Positive | Annotated[list[_Positive], Meta(min_length=1, max_length=MAX_VALUES)] | _Range  # type: ignore[valid-type]
+_Values: Any = _Positive | Annotated[list[_Positive], Meta(min_length=1, max_length=MAX_VALUES)] | _Range
 _Limits = _kind("limits", {}, {"time_seconds": _Positive, "iterations": Annotated[int, Meta(ge=1)]})
 
 _TYPES = get_type_hints(Settings)

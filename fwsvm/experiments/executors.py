@@ -56,7 +56,8 @@ def run_chains(
     Exception
         Whatever ``deliver`` raises; ``executor.close`` then stops the running cells.
     """
-    at_once, waiting = max(1, min(at_once, executor.slots)), list(chains)
+    at_once = max(1, min(at_once, executor.slots))
+    waiting = list(chains)
     try:
         while waiting or executor.running:
             while waiting and len(executor.running) < at_once:
@@ -100,7 +101,8 @@ class Workers:
     run = run_chains
 
     def __init__(self, slots: int, resources: Resources) -> None:
-        self.slots, self.resources = slots, resources
+        self.slots = slots
+        self.resources = resources
         self.running: dict[Any, tuple[Chain, Cell]] = {}
         self.fatal: set[str] = set()  # runs with which a worker died
         self.processes: dict[Any, BaseProcess] = {}  # by pipe

@@ -21,7 +21,8 @@ from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
 from fwsvm.status import NOT_FINITE_FLAG, Status
 
-SELECT, FINAL = "select", "final"
+SELECT = "select"
+FINAL = "final"
 VARIED = ("C", "lambda", "gamma", "sigma2", "tolerance")  # of what a label tells of
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
 #: Relative gap of the runs of a search by exact kernel methods: it chooses values as good as 1e-3 does in less time
@@ -246,7 +247,8 @@ def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training
     ``rows`` are those of runs.csv by run id; each part holds out some of the ``training_rows``.
     """
     names = selection.names
-    judged, right = Counter[Point](), Counter[Point]()
+    judged = Counter[Point]()
+    right = Counter[Point]()
     failed: dict[Point, str] = {}
     for cell in cells:
         point = tuple(getattr(cell.settings, name) for name in names)
@@ -357,7 +359,8 @@ def planned_runs(experiment: Experiment, known: Known, rows: RowsById) -> list[P
 def describe(planned: Sequence[PlannedRun]) -> str:
     """Return the numbers of runs by state."""
     roles = Counter(run.cell.role for run in planned)
-    left, missing = sum(run.is_left for run in planned), sum(run.state == "missing" for run in planned)
+    left = sum(run.is_left for run in planned)
+    missing = sum(run.state == "missing" for run in planned)
     said = (
         f"{counted(len(planned), 'run')}: {roles[SELECT]} to choose parameters, {roles[FINAL]} to report; "
         f"{len(planned) - left - missing} done"

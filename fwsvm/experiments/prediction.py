@@ -172,7 +172,8 @@ def _joined(parts: Sequence[Prediction], name: str) -> Prediction:
     correct = [part.correct for part in parts if part.correct is not None]
     if correct and len(correct) < len(parts):
         raise DataError(f"{name}: some rows have labels and others have none")
-    codes, far = np.concatenate([part.codes for part in parts]), sum(part.far for part in parts)
+    codes = np.concatenate([part.codes for part in parts])
+    far = sum(part.far for part in parts)
     said = [f"{far:,} of {len(codes):,} rows lie far outside the training ranges"] if far else []
     said += [notice for part in parts for notice in part.notices[1 if part.far else 0 :]]
     values = [part.values for part in parts if part.values is not None]

@@ -86,7 +86,8 @@ def with_probabilities(
     if (width := result.settings["gamma"]) is not None:
         settings = replace(settings, gamma=width, sigma2=None, width_rule=None)
     pairs = list(combinations(range(len(machine.classes)), 2))
-    decision, otherwise = np.empty((len(codes), len(pairs))), 0
+    decision = np.empty((len(codes), len(pairs)))
+    otherwise = 0
     sigmoids = np.empty((2, len(pairs)))
     try:
         for part in range(FOLDS):

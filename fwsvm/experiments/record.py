@@ -153,7 +153,8 @@ def changed_parameters(settings: Settings) -> dict[str, Any]:
     These are its own parameters, settings of its protocol, those that its kernel alone has (``kernel.`` before their
     names), and weights of classes.
     """
-    chosen, kernel = method(settings.method), kernel_of(settings)
+    chosen = method(settings.method)
+    kernel = kernel_of(settings)
     found = _differing(chosen.make(settings.parameters)._asdict(), chosen.parameters())
     if "sampled" in FAMILIES[chosen.family].searches:
         protocol = PROTOCOLS[settings.protocol]

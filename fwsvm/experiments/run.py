@@ -47,7 +47,8 @@ CellWatch = Callable[[Cell, Progress | Phase], None]
 Deliver = Callable[["Record"], None]
 Trained: TypeAlias = tuple[Cell, Run, "Row"]
 ALONE: Row = {"parallel_cells": 1, "shared": False}  # columns of a run by itself
-TRAINING, TEST = "training", "test"
+TRAINING = "training"
+TEST = "test"
 #: Column of an accuracy, and flag of a run without it.
 ACCURACIES = {TRAINING: ("train_accuracy", TRAIN_UNMEASURED), TEST: ("test_accuracy", TEST_UNMEASURED)}
 MAX_KERNEL_VALUES = 5e9  # for the training accuracy: about half a minute
@@ -85,7 +86,8 @@ class LocalRows:
     ) -> None:
         self.as_loaded, self.probability, self.weights, self.labels = data, probability, weights, labels
         self.data = data = scaled(data, None if weights is None else weights != 0)
-        self.codes, self.classes = data.codes, data.classes
+        self.codes = data.codes
+        self.classes = data.classes
         self.columns: Row = ALONE | {  # that describe the data
             "dataset": data.name,
             "data_sha256": data.fingerprint,
@@ -110,7 +112,8 @@ class LocalRows:
         traced: bool = True,
     ) -> Result:
         """Return the result of training."""
-        train, codes = self.data.train, self.codes
+        train = self.data.train
+        codes = self.codes
         more: dict[str, Any] = {"weights": self.weights, "watch": watch}
         if self.probability:
             refuse_probability(self.data.name, codes, self.classes, settings, self.weights)
@@ -140,7 +143,8 @@ class LocalRows:
         """
         if which == TEST:
             return accuracies(results, self.data.test, self.classes, self.data.train.X)
-        models, m = [result.model for result in results], float(self.data.train.rows)
+        models = [result.model for result in results]
+        m = float(self.data.train.rows)
         values = sum(m * model.counts.sum() for model in models if isinstance(model, KernelModel))
         if values > MAX_KERNEL_VALUES or any(result.sample is not None for result in results):
             return []
@@ -326,11 +330,13 @@ def _rows_of(cell: Cell, resources: Resources, given: Dataset | None) -> LocalRo
     """Return the rows to train and to test on: in a search those held out."""
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
-        here, planned = data.fingerprint[:12], cell.fingerprint[:12]
+        here = data.fingerprint[:12]
+        planned = cell.fingerprint[:12]
         raise DataError(
             f"{cell.data.name}: the data here ({here}) is not what was planned ({planned}); run the command again"
         )
-    rows, rule = LocalRows(data), cell.held_out
+    rows = LocalRows(data)
+    rule = cell.held_out
     return rows.without(validation_mask(rows.codes, rule, cell.data.seed, cell.part or 0)) if rule else rows
 
 
@@ -338,13 +344,15 @@ def failure_record(
     cell: Cell, error: BaseException | str, status: Status = Status.ERROR, **more: Any
 ) -> Record:
     """Return the record of a run that an error, or Ctrl-C, ended before it had a result."""
-    failure, said = "", str(error)
+    failure = ""
+    said = str(error)
     if isinstance(error, KeyboardInterrupt):
         status, said = Status.INTERRUPTED, "Interrupted; this run has no result yet."
     elif isinstance(error, MemoryError):
         said = RAN_OUT
     elif not isinstance(error, FwsvmError | str):
-        failure, said = "".join(traceback.format_exception(error)), kind_and_words(error)
+        failure = "".join(traceback.format_exception(error))
+        said = kind_and_words(error)
     known = {
         "dataset": cell.dataset or cell.data.name,
         "data_sha256": cell.fingerprint,

@@ -83,7 +83,8 @@ class Runner:
 
     def run(self) -> None:
         """Run the experiment."""
-        slots, every = self.executor.slots, self.experiment.datasets
+        slots = self.executor.slots
+        every = self.experiment.datasets
         try:
             for batch in [[data] for data in every] if slots == 1 else [every]:
                 trials = [trial for trial in self.experiment.trials if trial.data in batch]
@@ -143,7 +144,8 @@ class Runner:
 
     def _announce(self, name: str, selection: Selection, chosen: Choice) -> None:
         """Tell what a search chose, once for all methods."""
-        values, tolerance = chosen.values, stop_of(selection.candidates[0])[1]
+        values = chosen.values
+        tolerance = stop_of(selection.candidates[0])[1]
         words = ", ".join(f"{key} = {value:g}" for key, value in values.items())
         said = (
             f"{name}: {words} ({chosen.accuracy:.2%} right, {selection.held_out.description}, "

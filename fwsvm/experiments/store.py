@@ -128,7 +128,8 @@ class ResultsStore:
 
     def _write(self, name: str, line: str) -> None:
         """Append one line, a row with fsync; on failure truncate the file to its previous length."""
-        stream, left = self.streams[name], line.encode()
+        stream = self.streams[name]
+        left = line.encode()
         whole = stream.seek(0, os.SEEK_END)
         with _writing(self.folder / name):
             try:
@@ -161,7 +162,8 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
     ResultsError
         The file has columns that are not known, or a line that is not a row.
     """
-    table, rows = read_runs(path), dict[str, TextRow]()
+    table = read_runs(path)
+    rows = dict[str, TextRow]()
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
             f"{path}:1: the columns are not this version's ({shown(odd[0])}); give another folder with --out"

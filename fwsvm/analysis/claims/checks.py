@@ -26,7 +26,8 @@ from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import series, title
 from fwsvm.analysis.statistics import friedman, wilcoxon
 
-WEB, ADULT = series("web"), series("adult")
+WEB = series("web")
+ADULT = series("adult")
 MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
 SINGLE = [*MEDIUM, *PROTEIN, *LARGE]
 ALL = [*ADULT, *WEB, *SINGLE]
@@ -174,7 +175,8 @@ def friedman_rejects(view: View, name: str) -> CheckResult | None:
 @makes_check
 def quadratic_like_rbf(view: View, methods: str, name: str) -> CheckResult | None:
     """Check that the quadratic kernel's accuracies are within two points of RBF's, or its times within a tenfold."""
-    facts, of_time = [], name == "time"
+    facts = []
+    of_time = name == "time"
     for dataset, method in itertools.product(["shuttle", "reuters", *WEB], methods.split()):
         a, b = (view.number(dataset, method, name, kernel) for kernel in ("quadratic", "rbf"))
         if a and b:

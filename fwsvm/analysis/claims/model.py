@@ -200,7 +200,8 @@ class View:
         self.cells = cells[cells["method"].isin(methods)]
         self.stand_ins = stand_ins or {}
         swept = in_sweeps(self.cells)
-        self.swept, plain = self.cells[swept], self.cells[~swept & (self.cells["used"] > 0)]
+        self.swept = self.cells[swept]
+        plain = self.cells[~swept & (self.cells["used"] > 0)]
         plain = plain.assign(kernel=plain["kernel"].replace("", "rbf"))
         problem = ["kernel", "dataset"]
         methods_run = plain.groupby([*problem, "experiment"])["method"].transform("nunique")
@@ -230,7 +231,8 @@ class View:
     ) -> Iterator[tuple[str, Number, Number]]:
         """Yield (data set, first's number, second's) where both were measured."""
         for dataset in on:
-            a, b = self.number(dataset, first, name), self.number(dataset, second, name)
+            a = self.number(dataset, first, name)
+            b = self.number(dataset, second, name)
             if a is not None and b is not None:
                 yield dataset, a, b
 

@@ -32,8 +32,10 @@ def draw(data: FigureData, names: Sequence[str] = ()) -> list[Drawing]:
     for drawing in (drawing for kind in chosen for drawing in kind(data)):
         # a data set may be a path, or synthetic; labels have escapes
         fit = re.sub(r"[^\w.-]+", "-", drawing.name).strip("-.")[:MAX_NAME]
-        name, number = fit, 2
+        name = fit
+        number = 2
         while name.lower() in drawings:
-            name, number = f"{fit}-{number}", number + 1
+            name = f"{fit}-{number}"
+            number += 1
         drawings[name.lower()] = drawing._replace(name=name, caption=drawing.caption.replace(r"\$", "$"))
     return list(drawings.values())

@@ -67,7 +67,8 @@ def _traces(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.loc[[*drawn]]
     lowest = rows.groupby(PROBLEM, dropna=False)["objective"].transform("min")
     setting = [name for name in SETTING if name not in {"dataset", "method", "lambda"}]
-    names, labels = method_names(rows["method"]), setting_labels(rows, setting, ["method"])
+    names = method_names(rows["method"])
+    labels = setting_labels(rows, setting, ["method"])
     for place, trace in drawn.items():
         method, label, above = rows["method"][place], labels[place], trace["objective"] - lowest[place]
         trace["method"] = (
@@ -88,12 +89,14 @@ def _picture(data: FigureData, dataset: str, label: str, traces: pd.DataFrame) -
             (column, "iteration", f"{label}, first {window} iterations"),
             (column, "left", f"{label}, last {window} iterations"),
         ]
-        caption, name = f"{TRACED[column]} over the first and last {window} iterations", "window"
+        caption = f"{TRACED[column]} over the first and last {window} iterations"
+        name = "window"
     else:
         asked = [name for name in data.measures if name in TRACED] or ["objective", "gap"]
         shown = [(column, data.against, label) for column in asked if traces[column].notna().any()]
         axis = "time" if data.against == "seconds" else "iterations"
-        caption, name = f"{', '.join(TRACED[column] for column, *_ in shown)} against {axis}", "convergence"
+        caption = f"{', '.join(TRACED[column] for column, *_ in shown)} against {axis}"
+        name = "convergence"
     figure, axes = panels(max(1, len(shown)))
     methods = [*traces["method"].unique()]
     for panel, (column, x, title) in zip(axes, shown, strict=False):

@@ -93,7 +93,8 @@ def draw_datasets(data: FigureData) -> Iterator[Drawing]:
     drawn = [name for label in _members(cells[cells["used"] > 0]) for name in series(label.lower())]
     cells = cells[~cells["dataset"].replace(made_here()).isin(drawn)]
     for kind, said, here, known in _settings_apart(against_cvm(cells), data.kinds(*COMPARED)):
-        what, labels = f"on single data sets{said}", labels_of(known)
+        what = f"on single data sets{said}"
+        labels = labels_of(known)
         yield _picture("datasets", what, kind, {"": known}, here, labels, across=True)
 
 

@@ -43,7 +43,8 @@ SPARE = (
     ("#882255", "p", LONG),
     ("#44AA99", "d", DOTTED),
 )
-INK, GRID = "#222222", "#DDDDDD"
+INK = "#222222"
+GRID = "#DDDDDD"
 HOLLOW = "hollow: cut short by a limit, a time there is a lower bound"
 
 
@@ -142,7 +143,8 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
 
     Unknown methods, and those whose colour another one of ``among`` has, take the spare styles in turn.
     """
-    spare, styles = itertools.cycle(SPARE), dict[str, tuple[str, str, Any]]()
+    spare = itertools.cycle(SPARE)
+    styles = dict[str, tuple[str, str, Any]]()
     for name in among:
         known = STYLES.get(name)
         free = known is not None and known[0] not in {colour for colour, *_ in styles.values()}
@@ -202,7 +204,8 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, with two to eight labels; call it after drawing."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-    axis, least = getattr(panel, f"{which}axis"), getattr(panel.dataLim, f"minpos{which}")
+    axis = getattr(panel, f"{which}axis")
+    least = getattr(panel.dataLim, f"minpos{which}")
     if math.isfinite(least):
         panel.set(**{f"{which}scale": "log"})
         low, high = sorted(axis.get_view_interval())

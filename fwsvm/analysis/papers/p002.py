@@ -87,7 +87,8 @@ def _same_solution(view: View) -> Iterator[Fact]:
     whole = {pair[:5] for pair in _pairs(view) if pair.speedup.exact}
     for pair in _pairs(view, "objective"):
         if pair[:5] in whole:
-            a, b = pair.liblinear.low, pair.avsf.low
+            a = pair.liblinear.low
+            b = pair.avsf.low
             apart = abs(a - b) / max(abs(a), abs(b))
             yield pair.fact(apart, apart <= 0.01)
 
@@ -133,7 +134,8 @@ def _covtype_tolerance(view: View) -> Iterator[Fact]:
         if tolerance == 0.001 and rough is not None:
             for method in METHODS:
                 ratio = getattr(fine, method) / getattr(rough, method)
-                longer, shorter = Number(1.15, 1.15).below(ratio), ratio.below(1 / 1.15)
+                longer = Number(1.15, 1.15).below(ratio)
+                shorter = ratio.below(1 / 1.15)
                 holds = False if longer or shorter else None if None in {longer, shorter} else True
                 yield Fact(f"{method} C={C:g}", ratio.low, holds)
 

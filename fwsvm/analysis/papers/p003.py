@@ -258,7 +258,8 @@ def test_tables(evaluation: Evaluation) -> dict[str, Table]:
     ]
     found = {}
     for place, what in enumerate(("W of Wilcoxon's signed-rank test, F of Friedman's", "p-values")):
-        rows, number = [], str(5 + place)
+        rows = []
+        number = str(5 + place)
         printed = published.read_table(f"published/003-table{number}")
         for name, *texts in printed.itertuples(index=False, name=None):
             both = (ours.get((name.lower(), test), (NONE, NONE)) for test in TESTS)

@@ -27,7 +27,8 @@ def read(path: Path, *, unlabelled: bool = False) -> LabelledRows:
     DataError
         A file that is missing, cut off or no ``.npy`` file, or arrays that are no rows and labels.
     """
-    X, beside = _array(path), labels_path(path)
+    X = _array(path)
+    beside = labels_path(path)
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.size:
         raise DataError(
             f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)"

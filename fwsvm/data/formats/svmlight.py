@@ -109,7 +109,8 @@ def parse(
     DataError
         The stream cannot be read, or a line breaks the format: file, line and token are named.
     """
-    is_seen, labelled = zero_based is None, None if unlabelled else True
+    is_seen = zero_based is None
+    labelled = None if unlabelled else True
     names: dict[bytes, int] = {}  # labels as they are written, and their numbers
     codes = [np.zeros(0, np.int64)]
     faults: list[tuple[int, str]] = []

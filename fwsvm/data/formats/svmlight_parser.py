@@ -62,13 +62,17 @@ def parse_rows(text: Text) -> Parsed:
     """Parse the lines of a text, which ends with `PADDING`."""
     size = len(text)
     # an entry is at least 1: and a blank, a row 1 and a newline; one large block of memory is soon used again
-    values, indices = np.empty(size // 3, np.float64), np.empty(size // 3, np.int32)
+    values = np.empty(size // 3, np.float64)
+    indices = np.empty(size // 3, np.int32)
     places = np.empty((4, size // 2), np.int64)
     ends, codes, labels, unread = places[0], places[1], places[2], places[3]
-    pos, end = U0, UInt(size - len(PADDING))
-    m, z = U0, U0
+    pos = U0
+    end = UInt(size - len(PADDING))
+    m = U0
+    z = U0
     lines, empty, classes, nans, queries = 0, 0, 0, 0, 0
-    least, largest = MAX_INDEX, -1
+    least = MAX_INDEX
+    largest = -1
     is_valid = True
     ends[m] = 0
     while pos < end:
@@ -90,7 +94,8 @@ def parse_rows(text: Text) -> Parsed:
                 is_valid = False
                 break
             if z > first:
-                least, largest = min(least, indices[first]), max(largest, indices[z - U1])
+                least = min(least, indices[first])
+                largest = max(largest, indices[z - U1])
             queries += row_queries
             m += U1
             ends[m] = z
@@ -127,7 +132,8 @@ def _parse_entries(
     nans: int,
 ) -> tuple[UInt, UInt, int, int]:
     """Parse the entries of a row; return the position of what is none, z, nans, and the number of queries."""
-    least, queries = U0, 0
+    least = U0
+    queries = 0
     while True:
         pos = _skip_blanks(text, pos)
         index, stop = _parse_digits(text, pos, U0)
@@ -179,7 +185,8 @@ def _label_code(text: Text, start: UInt, stop: UInt, labels: Places, known: int)
     With `MAX_SEARCHED` labels and more a label may have several codes.
     """
     for code in range(min(known, MAX_SEARCHED)):
-        one, other = start, UInt(labels[code])
+        one = start
+        other = UInt(labels[code])
         while one < stop and text[one] == text[other]:
             one += U1
             other += U1
@@ -243,7 +250,8 @@ def _round_quotient(mantissa: UInt, scale: UInt) -> float:
 
     Both are sums of two doubles; a fused operation gives the remainder of the first two without an error.
     """
-    high, divisor = np.float64(mantissa), SCALE_HIGH[scale]
+    high = np.float64(mantissa)
+    divisor = SCALE_HIGH[scale]
     low = np.float64(np.int64(mantissa - UInt(high)))
     quotient = high / divisor
     rest = (fused_muladd(-quotient, divisor, high) + (low - quotient * SCALE_LOW[scale])) / divisor

@@ -19,7 +19,8 @@ from fwsvm.files.folders import require_file
 
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
 #: Real data sets expand 3 to 50 times.
-ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
+ALWAYS_ALLOWED_BYTES = 16 << 20
+MAX_EXPANSION = 250
 HEAD_BYTES = 4096
 
 
@@ -65,7 +66,8 @@ class _LimitedStream(io.RawIOBase):
     """A stream that is read no further than a number of bytes."""
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        self.path, self.stream = path, stream
+        self.path = path
+        self.stream = stream
         self.left = max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * path.stat().st_size)
 
     def readable(self) -> bool:
