@@ -111,7 +111,7 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     DataError
         A value or range is too extreme for doubles; or sparse rows do not fit in the memory available with their zeros.
     """
-    (m, n) = X.shape
+    m, n = X.shape
     k = len(ranges.features)
     scaled: RowMatrix
     with np.errstate(over="ignore", invalid="ignore"):

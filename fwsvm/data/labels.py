@@ -54,20 +54,13 @@ def encode(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.int32]:
     Text matches as it is written; where all classes are numbers, also as the number that it writes.
     """
     place = {name: i for i, name in enumerate(classes)}
-    order = labels.argsort()
-    ranked = labels[order]
-    is_first = np.ones(len(labels), bool)
-    is_first[1:] = (ranked[1:] != ranked[:-1]) & (
-        ranked[:-1] == ranked[:-1]
-    )  # NaN after NaN is no other label
-    names = [*map(label_text, ranked[is_first].tolist())]
+    distinct, which = np.unique(labels, return_inverse=True)
+    names = [*map(label_text, distinct.tolist())]
     if not place.keys() >= {*names} and all(
         number(each) is not None and number_text(each) == each for each in classes
     ):
         names = [*map(number_text, names)]
-    codes = np.empty(len(labels), np.int32)
-    codes[order] = np.array([place.get(name, -1) for name in names], np.int32)[is_first.cumsum() - 1]
-    return codes
+    return np.array([place.get(name, -1) for name in names], np.int32)[which]
 
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again

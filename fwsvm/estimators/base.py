@@ -135,6 +135,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             how = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "force_writeable": True}
             X, y = validate_data(self, X, y, reset=reset, **how)
         check_labels(y)
+        # plain labels need this look only for its warning that many classes may be a regression's target
         if not is_plain or 2 * len(np.unique(y)) >= len(y):
             check_classification_targets(y)
         return canonical(X), y

@@ -82,7 +82,7 @@ def fill(
 
     At most 64 rows are wanted; ``first`` is a multiple of `HEIGHT`.
     """
-    (rows, own, tiles) = targets
+    rows, own, tiles = targets
     wanted = wanted.astype(np.int32, copy=False)
 
     def share(begin: int, end: int) -> None:
@@ -127,7 +127,7 @@ def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | N
 
     One half is computed; the diagonal is from float64.
     """
-    (own, itself) = own_terms_and_values(kernel, rows)
+    own, itself = own_terms_and_values(kernel, rows)
     m = rows.height
     every = table(rows, own)
     out = np.empty((m, m), own.dtype) if out is None else out

@@ -15,13 +15,13 @@ potrf = types.ExternalFunction(
 
 @njit(inner=True, fastmath={"reassoc"})
 def solve_ones(K, ridge, rows):
-    """Return x (n,) with G x = 1 for G = K_AA + 1 + diag(ridge_A); any where G is not positive definite.
+    """Return x (n,) with G x = 1 for G = K_AA + 1 + diag(ridge_A); arbitrary where G is not positive definite.
 
     A column of ones beside G = U'U becomes U'^-1 1.
 
     Parameters
     ----------
-    K : ndarray of float64, shape (m, m), of which the lines of the rows are read
+    K : ndarray of float64, shape (m, m); only the lines of the rows A are read
     ridge : ndarray of float64, shape (m,)
     rows : ndarray of int, shape (n,), A
     """

@@ -330,7 +330,7 @@ def store_transposed(typingctx, tile, at, width, out, lines, first, size, start)
 
     def emit(context, builder, signature, arguments):
         kinds = signature.args
-        (tile, at, width, out, lines, first, size, start) = arguments
+        tile, at, width, out, lines, first, size, start = arguments
         rows = []
         for _ in range(WIDTH):
             place, align = _address(context, builder, kinds[0], tile, at)

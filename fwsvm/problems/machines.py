@@ -280,7 +280,7 @@ def prepared(machine: Model, X: RowMatrix) -> Prepared:
     if takes_kernel_values(machine):  # LIBSVM's models do not say how many rows trained them
         precomputed.refuse_other_rows(X, training_rows=machine.features - 1 if machine.facts else None)
         return Prepared(X, 0)
-    (rows, ignored) = fitted(X, machine.features)
+    rows, ignored = fitted(X, machine.features)
     ranges = machine.ranges
     if ranges is None or not rows.shape[0]:
         return Prepared(rows, ignored)

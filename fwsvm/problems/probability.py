@@ -73,7 +73,7 @@ def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:
     """Return probabilities (t, K) that minimise sum_i sum_j (r_ji p_i - r_ij p_j)^2, by LIBSVM's iteration."""
     t = len(pairs)
     r = np.zeros((t, K, K))
-    (first, second) = np.triu_indices(K, 1)
+    first, second = np.triu_indices(K, 1)
     every = np.arange(K)
     r[:, first, second] = pairs
     r[:, second, first] = 1.0 - pairs

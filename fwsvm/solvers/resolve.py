@@ -100,7 +100,7 @@ def resolve(settings: Settings, X: Any, *, traced: bool = True) -> Resolved:
     family = FAMILIES[chosen.family]
     _check_values(settings)
     search = search_of(settings)
-    (stop, tolerance) = stop_of(settings)
+    stop, tolerance = stop_of(settings)
     check(f"search of {chosen.name}", search, family.searches or SEARCHES)
     check(f"stop of {chosen.name}", stop, chosen.stops)
     kernel_name, kernel, width_rule = _kernel(settings, chosen, family, X)

@@ -28,8 +28,7 @@ WATCH_EVERY = 0.2
 #: Times that a gap from scratch or Newton's steps, and steps in a row, may miss the goal before a pair is left to a run
 #: of its own. Evidence: none.
 PAIR_CHECKS = 8
-#: Kernel values of the pairs that are solved before the first look at a clock without a limit. Evidence: none; they
-#: take milliseconds.
+#: Kernel values of the pairs that are solved before the first look at a clock without a limit. Evidence: none.
 FIRST_VALUES = 1 << 20
 #: n^3 divided by this and m is how many steps of swap-2o take as long as a factor of n rows in double precision.
 #: Evidence: 27 Gflop/s of a factor, 1.2 ns a row of a step.

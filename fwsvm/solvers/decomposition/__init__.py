@@ -131,7 +131,7 @@ def descend(K, b, g, y, ridge, scale, share, steps):
 def filled(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return values (n,) in a precision, with zeros up to the next multiple of `WIDTH`.
 
-    A matrix so wide has no lines a power of two apart, of which a processor's cache holds few.
+    Lines a power of two apart would share few places of a processor's cache.
     """
     out = np.zeros((len(values) // WIDTH + 1) * WIDTH, dtype)
     out[: len(values)] = values
