@@ -236,23 +236,22 @@ def overload(function: Callable, *, each_step: bool = True) -> Callable[[Callabl
     return extending.overload(function, strict=False, jit_options=flags)
 
 
-def generic(
-    function: Callable | None = None, *, default: Callable | None = None, each_step: bool = True
-) -> Any:
+def generic(function: Callable | None = None, *, is_default: bool = False, each_step: bool = True) -> Any:
     """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
 
-    Types without an implementation of their own get ``default``, or a TypeError. For ``each_step`` see `njit`.
+    Types without an implementation of their own get ``function`` itself where it ``is_default``, else a TypeError. For
+    ``each_step`` see `njit`.
 
     Compiled callers are resolved when they are compiled, plain Python callers when they call. Implementations are
     added by ``@function.implements(Type)``.
     """
     if function is None:
-        return functools.partial(generic, default=default, each_step=each_step)
+        return functools.partial(generic, is_default=is_default, each_step=each_step)
 
     def missing(first: Any, *_rest: Any) -> Any:
         raise TypeError(f"{function.__name__} has no implementation for {type(first).__name__}")
 
-    dispatched = functools.singledispatch(functools.wraps(function)(default or missing))
+    dispatched = functools.singledispatch(function if is_default else functools.wraps(function)(missing))
 
     def implements(kind: type) -> Callable[[Callable], Callable]:
         return lambda implementation: dispatched.register(kind, implementation)
@@ -260,7 +259,7 @@ def generic(
     def resolve(first: Any, *_rest: Any) -> Callable | None:
         kind = getattr(first, "instance_class", object)
         implementation = dispatched.dispatch(kind)
-        return default if implementation is dispatched.dispatch(object) else implementation
+        return None if implementation is missing else implementation
 
     overload(dispatched, each_step=each_step)(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]

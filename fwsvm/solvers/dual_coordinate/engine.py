@@ -137,18 +137,6 @@ DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
 
 
-def _no(rule, s, i):
-    return False
-
-
-def _no_more(rule, s, i, g):
-    return False
-
-
-def _nothing(rule, s, i, gain):
-    pass
-
-
 @generic(each_step=False)
 def begin(rule, s):
     """Set the rows of the next sweep, ``order[:now.size]``."""
@@ -159,17 +147,19 @@ def end(rule, s):
     """Update the method's state after a sweep; return whether its own stopping rule (``now.epsilon``) is met."""
 
 
-@generic(default=_no)
+@generic(is_default=True)
 def is_at_rest(rule, s, i):
     """Return whether a visit of row i is known to be a step of length zero."""
+    return False
 
 
-@generic(default=_no_more)
+@generic(is_default=True)
 def is_shrunk(rule, s, i, g):
     """Return whether row i, at which the gradient is g, leaves the active set."""
+    return False
 
 
-@generic(default=_nothing)
+@generic(is_default=True)
 def update_preference(rule, s, i, gain):
     """Update the method's preference for row i after a step that increased D by ``gain``."""
 

@@ -20,13 +20,10 @@ def choose(rule, s, i):
     """Return the Move that the method makes with ascent vertex i."""
 
 
-def _ascent_vertex(rule, s):
-    select(s.sample, s)
-
-
-@generic(default=_ascent_vertex)
+@generic(is_default=True)
 def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
+    select(s.sample, s)
 
 
 @njit_inline

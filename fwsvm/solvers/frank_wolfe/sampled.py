@@ -26,18 +26,15 @@ from fwsvm.solvers.tuning import FIRST_ROOM, LONE_COLUMN_COST, PREFETCH_WITHIN, 
 CANDIDATES = 59  # hold one of the best 5 per cent with probability 0.95 (003 Theorem 1)
 
 
-def _select_least(sample, s):
+@generic(is_default=True)
+def select(sample, s):
+    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``; there is no sample under full search."""
     now = s.now
     now.iterations += 1
     now.vertex = now.best
     now.gap = 2.0 * (now.R - s.q[now.best])
     if now.gap <= goal(s):
         now.stop = REACHED
-
-
-@generic(default=_select_least)
-def select(sample, s):
-    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``; there is no sample under full search."""
 
 
 @select.implements(Sample)
