@@ -87,7 +87,10 @@ def fill_sparse(kernel, sources, own_sources, wanted, rows, own, which, out, sta
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
 def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, first, last, out, start):
-    """Add sum_j weights[j // 64, o, j % 64] k(sources[which[j]], row t) to ``out[o, t - start]``, first <= t < last."""
+    """Add sum_j weights[j // 64, o, j % 64] k(sources[which[j]], row t) to ``out[o, t - start]``, first <= t < last.
+
+    Sums of 64 values are kept in the precision of the rows, sums of these in float64.
+    """
     values = np.empty(WIDE, own.dtype)
     for at in range(0, which.size, WIDE):
         block = _left_block(sources, own_sources, which[at : at + WIDE], WIDE)
@@ -95,7 +98,7 @@ def add_sparse_sums(kernel, sources, own_sources, which, weights, rows, own, fir
         for t in range(first, last):
             _write_row(kernel, zeros(values, WIDE, REGISTERS), block, rows, t, own[t], values, 0)
             for o in range(out.shape[0]):
-                total = 0.0
+                total = values.dtype.type(0)
                 for c in range(WIDE):
                     total += part[o, c] * values[c]
                 out[o, t - start] += total

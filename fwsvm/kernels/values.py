@@ -23,7 +23,7 @@ from fwsvm.kernels.distances import OfDistance, cancels, value_error
 from fwsvm.kernels.kernel import family_of, own_terms, own_terms_and_values
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import TILE, add_sparse_sums, fill_sparse
-from fwsvm.numerics.threads import blas_on, in_shares
+from fwsvm.numerics.threads import blas_on, in_shares, together
 
 #: Share of numbers that are not zero from which eight columns cost less by dense tiles.
 DENSE = 0.25
@@ -131,11 +131,16 @@ def kernel_matrix(kernel: Any, rows: Rows, threads: int = 1, out: np.ndarray | N
     m = rows.height
     every = table(rows, own)
     out = np.empty((m, m), own.dtype) if out is None else out
-    for first in range(0, m, MOST):
-        after = min(first + MOST, m)
-        some = np.arange(first, after)
-        fill(kernel, every, some, every, out, some, threads, first)
-        out[after:m, first:after] = out[first:after, after:m].T
+    parts = every.threads(m * m, threads)
+
+    def write(part: int) -> None:
+        for first in range(part * MOST, m, parts * MOST):
+            after = min(first + MOST, m)
+            some = np.arange(first, after)
+            fill(kernel, every, some, every, out, some, first=first)
+            out[after:m, first:after] = out[first:after, after:m].T
+
+    together(write, parts)
     np.fill_diagonal(out, itself)
     return out
 
@@ -202,7 +207,7 @@ def sums_of_tables(
     piece = min(piece, PRODUCT_ROWS) if many else piece
     out = np.zeros((outputs, last - first))
     which = which.astype(np.int32)
-    padded = np.zeros((-(-len(which) // MOST), MOST, outputs), own.dtype if dense else np.float64)
+    padded = np.zeros((-(-len(which) // MOST), MOST, outputs), own.dtype)
     padded.reshape(-1, outputs)[: len(which)] = weights
     some = which, np.ascontiguousarray(padded.swapaxes(1, 2))
 

@@ -86,17 +86,18 @@ def next_working_set(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarra
 
 
 @njit_step
-def move_entry(b, g, y, scale, row, step):
-    """Add ``step`` times y (row + 1) to g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
+def move_entry(b, h, scale, row, step):
+    """Add ``step`` times row + 1 to h = y g; return the entry that then gains most, and |g| / sqrt(K~_ii) of it.
 
-    That is the square root of twice the gain; 0 where b = 0 and g > 0.
+    That is the square root of twice the gain; 0 where b = 0 and g > 0. The entries of ``scale`` are y / sqrt(K~_ii).
     """
     zero, lanes = broadcast(b.dtype.type(0)), load(LANES, 0)
     most, where = zero, broadcast(0.0)
     for t in range(0, b.size, WIDTH):
-        slope = load(g, t) + load(y, t) * (load(row, t) * step + step)
-        store(g, t, slope)
-        gain = maximum(where_positive(load(b, t), slope, zero), zero - slope) * load(scale, t)
+        signed = load(h, t) + (load(row, t) * step + step)
+        store(h, t, signed)
+        slope = signed * load(scale, t)
+        gain = maximum(where_positive(load(b, t), slope, zero), zero - slope)
         where = where_positive(gain - most, lanes + np.float64(t), where)
         most = maximum(gain, most)
     highest = reduce_max(most)
@@ -104,26 +105,26 @@ def move_entry(b, g, y, scale, row, step):
 
 
 @njit(each_step=True, inner=False)
-def descend(K, b, g, y, ridge, scale, share, steps):
+def descend(K, b, h, y, ridge, scale, share, steps):
     """Minimise 1/2 b' K~ b - sum b over b >= 0 until the largest gain is ``share`` of what it was; return the steps.
 
     Parameters
     ----------
     K : ndarray, shape (n, p), the kernel matrix of n rows, filled up with columns of zeros
-    b, g : ndarray, shape (p,), changed: b >= 0 and its gradient; beyond n zeros, and no less
-    y, ridge, scale : ndarray, shape (p,), classes, 1 / C_i and 1 / sqrt(K~_ii), beyond n 0
+    b, h : ndarray, shape (p,), changed: b >= 0 and y times its gradient; beyond n zeros, and no less
+    y, ridge, scale : ndarray, shape (p,), classes, 1 / C_i and y / sqrt(K~_ii), beyond n 0
     steps : int, at most so many; all arrays have one precision
     """
-    i, most = move_entry(b, g, y, scale, K[0], b.dtype.type(0))
+    i, most = move_entry(b, h, scale, K[0], b.dtype.type(0))
     goal, taken = most * share, 0
     while taken < steps and most > goal:
-        step = -g[i] * scale[i] * scale[i]
+        step = -y[i] * h[i] * scale[i] * scale[i]
         if b[i] + step > 0:
             b[i] += step
         else:
             step, b[i] = -b[i], 0
-        g[i] += ridge[i] * step  # before the pass, so that it meets every entry as it will be
-        i, most = move_entry(b, g, y, scale, K[i], y[i] * step)
+        h[i] += y[i] * ridge[i] * step  # before the pass, so that it meets every entry as it will be
+        i, most = move_entry(b, h, scale, K[i], y[i] * step)
         taken += 1
     return taken
 
@@ -200,10 +201,11 @@ class DecompositionRun:
         working = next_working_set(gain, self.working, self.size)
         few, y, ridge = some_rows(self.rows, working), self.y[working], self.ridge[working]
         before, dtype, size = self.b[working], self.rows.values.dtype, len(working)
-        here = [filled(each, dtype) for each in (before, slope[working], y, ridge, self.scale[working])]
+        signed = y * slope[working], y, ridge, y * self.scale[working]
+        here = [filled(each, dtype) for each in (before, *signed)]
         b, width = here[0], len(here[0])
         if self.room.dtype != dtype:
-            self.room = np.zeros((size, width), dtype)
+            self.room = np.full((size, width), 0.0, dtype)  # of large pages, which np.zeros does not ask for
         K = kernel_matrix(self.resolved.kernel, few, self.resolved.threads, self.room)
         self.steps += int(descend(K, *here, dtype.type(INNER_SHARE), INNER_STEPS * size))
         change = np.where(b[:size] == before.astype(dtype), 0.0, b[:size] - before)
