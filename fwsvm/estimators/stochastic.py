@@ -1,17 +1,24 @@
 """The stochastic family: scs, wolfe and pegasos as a scikit-learn classifier."""
 
+import time
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.errors import shown
 from fwsvm.estimators.base import class_names, in_our_order, value_errors
 from fwsvm.estimators.kernel import KernelClassifier
 from fwsvm.estimators.parameters import with_parameters
-from fwsvm.solvers import Result, Settings
-from fwsvm.solvers.stochastic.pegasos import after_portion
+from fwsvm.problems.binary import Binary
+from fwsvm.problems.machines import KernelModel
+from fwsvm.solvers import Result, Settings, Status, resolve
+from fwsvm.solvers.fit import refuse_out_of_range
+from fwsvm.solvers.stochastic.pegasos import PegasosRun
 
 
 @with_parameters
@@ -84,3 +91,81 @@ class StochasticSVC(KernelClassifier):
     def _settings(self, X: Any) -> dict[str, Any]:
         given = super()._settings(X)
         return given if self.lam is None else given | {"C": None}
+
+
+def after_portion(
+    begun: Result | None,
+    X: RowMatrix,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    seen: np.ndarray,
+    settings: Settings,
+) -> Result:
+    """Return the result after one pass over a portion of rows, in an order drawn by the seed.
+
+    Parameters
+    ----------
+    begun : Result or None
+        Of earlier portions, or of `fwsvm.solvers.fit`. Where there is none, width and lambda, if that is not given,
+        follow from this portion.
+    X : ndarray or csr_array, shape (b, n)
+    codes : ndarray of int, shape (b,), class numbers
+    classes : sequence of K str
+    seen : ndarray of int, shape (K,), rows of each class that ``begun`` was trained on
+    settings : Settings
+        Where there is a ``begun``, its seed and threads are used.
+
+    Raises
+    ------
+    UsageError
+        Settings that make no sense.
+    RangeError
+        Kernel values beyond what single precision holds.
+    """
+    started, K, pairs = time.perf_counter(), len(classes), [*combinations(range(len(classes)), 2)]
+    resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), max_iterations=None)
+    support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, len(pairs)))
+    columns = resolved.as_columns()
+    spent = 0.0
+    if begun is not None:
+        model: Any = begun.model  # a KernelModel, as one-versus-one families make
+        support, counts, weights = model.support, model.counts, model.pair_weights()
+        columns = dict(begun.settings)
+        spent = begun.train_seconds
+        resolved = replace(resolved, kernel=model.kernel)
+    refuse_out_of_range(resolved.kernel, str(columns["kernel"]), X)
+    order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
+    rows = stacked([support, X[order]])
+    codes = np.concatenate([np.repeat(np.arange(K), counts), codes[order]])
+    coefficients = np.zeros((len(codes), K - 1))
+    lam = columns["lambda"] * K / 2.0
+    for pair, (i, j) in enumerate(pairs):
+        places = np.flatnonzero((codes == i) | (codes == j))
+        if len(places):
+            y = np.where(codes[places] == i, 1.0, -1.0)
+            penalties = np.full(len(places), 1.0 / (lam * len(places)))
+            run = PegasosRun(Binary(rows[places], y, penalties, (0,)), resolved)
+            run.visit_from(weights[places[places < len(weights)], pair], int(seen[i] + seen[j]))
+            coefficients[places, np.where(y > 0.0, j - 1, i)] = run.counts * run.control["scale"]
+    kept = np.flatnonzero(coefficients.any(axis=1))
+    kept = kept[np.argsort(codes[kept], kind="stable")]
+    visited = (K - 1) * (int(seen.sum()) + len(order))
+    return Result(
+        model=KernelModel(
+            tuple(classes),
+            resolved.kernel,
+            rows[kept],
+            np.bincount(codes[kept], minlength=K),
+            coefficients[kept],
+            np.zeros(len(pairs)),
+        ),
+        status=Status.MAX_ITERATIONS,
+        message="Each row was visited once, as it came; that proves no gap.",
+        settings=columns,
+        subproblems=len(pairs),
+        solved=len(pairs),
+        support_vectors=len(kept),
+        iterations=visited,
+        steps=visited,
+        train_seconds=spent + time.perf_counter() - started,
+    )

@@ -1,25 +1,17 @@
 """pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
 
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.values import fill_some, table
 from fwsvm.numerics.compile import njit, record
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.machines import KernelModel
-from fwsvm.settings import Settings
-from fwsvm.solvers.fit import refuse_out_of_range
 from fwsvm.solvers.registry import register
-from fwsvm.solvers.resolve import Resolved, resolve
-from fwsvm.solvers.result import Result
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.run import StochasticIterate, StochasticRun
 from fwsvm.status import Status
@@ -204,84 +196,3 @@ class PegasosRun(StochasticRun):
         """What was done so far; a step is an iteration."""
         t = int(self.control["t"])
         return Counters(t, t, self.kernel_evaluations)
-
-
-# ---------------------------------------------------------------- rows that come in portions
-
-
-def after_portion(
-    begun: Result | None,
-    X: RowMatrix,
-    codes: np.ndarray,
-    classes: Sequence[str],
-    seen: np.ndarray,
-    settings: Settings,
-) -> Result:
-    """Return the result after one pass over a portion of rows, in an order drawn by the seed.
-
-    Parameters
-    ----------
-    begun : Result or None
-        Of earlier portions, or of `fwsvm.solvers.fit`. Where there is none, width and lambda, if that is not given,
-        follow from this portion.
-    X : ndarray or csr_array, shape (b, n)
-    codes : ndarray of int, shape (b,), class numbers
-    classes : sequence of K str
-    seen : ndarray of int, shape (K,), rows of each class that ``begun`` was trained on
-    settings : Settings
-        Where there is a ``begun``, its seed and threads are used.
-
-    Raises
-    ------
-    UsageError
-        Settings that make no sense.
-    RangeError
-        Kernel values beyond what single precision holds.
-    """
-    started, K, pairs = time.perf_counter(), len(classes), [*combinations(range(len(classes)), 2)]
-    resolved = replace(resolve(replace(settings, method="pegasos", parameters={}), X), max_iterations=None)
-    support, counts, weights = X[:0], np.zeros(K, np.int64), np.zeros((0, len(pairs)))
-    columns = resolved.as_columns()
-    spent = 0.0
-    if begun is not None:
-        model: Any = begun.model  # a KernelModel, as one-versus-one families make
-        support, counts, weights = model.support, model.counts, model.pair_weights()
-        columns = dict(begun.settings)
-        spent = begun.train_seconds
-        resolved = replace(resolved, kernel=model.kernel)
-    refuse_out_of_range(resolved.kernel, str(columns["kernel"]), X)
-    order = np.random.default_rng((settings.seed, int(seen.sum()))).permutation(len(codes))
-    rows = stacked([support, X[order]])
-    codes = np.concatenate([np.repeat(np.arange(K), counts), codes[order]])
-    coefficients = np.zeros((len(codes), K - 1))
-    lam = columns["lambda"] * K / 2.0
-    for pair, (i, j) in enumerate(pairs):
-        places = np.flatnonzero((codes == i) | (codes == j))
-        if len(places):
-            y = np.where(codes[places] == i, 1.0, -1.0)
-            penalties = np.full(len(places), 1.0 / (lam * len(places)))
-            run = PegasosRun(Binary(rows[places], y, penalties, (0,)), resolved)
-            run.visit_from(weights[places[places < len(weights)], pair], int(seen[i] + seen[j]))
-            coefficients[places, np.where(y > 0.0, j - 1, i)] = run.counts * run.control["scale"]
-    kept = np.flatnonzero(coefficients.any(axis=1))
-    kept = kept[np.argsort(codes[kept], kind="stable")]
-    visited = (K - 1) * (int(seen.sum()) + len(order))
-    return Result(
-        model=KernelModel(
-            tuple(classes),
-            resolved.kernel,
-            rows[kept],
-            np.bincount(codes[kept], minlength=K),
-            coefficients[kept],
-            np.zeros(len(pairs)),
-        ),
-        status=Status.MAX_ITERATIONS,
-        message="Each row was visited once, as it came; that proves no gap.",
-        settings=columns,
-        subproblems=len(pairs),
-        solved=len(pairs),
-        support_vectors=len(kept),
-        iterations=visited,
-        steps=visited,
-        train_seconds=spent + time.perf_counter() - started,
-    )
