@@ -17,13 +17,16 @@ from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import of_names, require_two, weights_by_label
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, SettingError, UsageError
+from fwsvm.kernels.kernel import SHARED
+from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.rows import canonical
 from fwsvm.plugins import entry_of
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings
-from fwsvm.solvers.resolve import check, refuse_what_does_nothing
+from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import check, check_values, search_of
 
 MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
 
@@ -37,6 +40,38 @@ def make_settings(given: dict[str, Any]) -> Settings:
     settings = Settings(**given)
     refuse_what_does_nothing(settings)
     return settings
+
+
+def refuse_what_does_nothing(settings: Settings) -> None:
+    """Raise `SettingError` for a value that is not allowed, or that differs from its default and would change nothing.
+
+    Experiments are not held to this: in a grid one setting may be about some of the methods only.
+    """
+    check_values(settings)
+    chosen = method(settings.method)
+    family = FAMILIES[chosen.family]
+    name = settings.kernel or family.default_kernel
+    kernel = f"the {name} kernel"
+    known = kernel_family(name)
+    can_sample = "sampled" in family.searches
+    samples = can_sample and search_of(settings) == "sampled"
+    unsampled = "" if samples else "full search" if can_sample else chosen.name
+    width = "a width that is given" if (settings.gamma, settings.sigma2) != (None, None) else ""
+    idle = {
+        **{each: kernel for each in SHARED if each not in known.parameters},
+        "sigma2": "" if known.sigma2 else kernel,
+        "width_rule": width if len(known.widths) > 1 else kernel,
+        "search": "" if family.searches else chosen.name,
+        "cache_mib": "" if family.keeps_values else chosen.name,
+        "protocol": "" if can_sample or "meb" in chosen.stops else chosen.name,
+        "first_level": "" if can_sample else chosen.name,
+        "candidates": unsampled or ("" if chosen.name == "cvm" else chosen.name),
+        "retries": unsampled,
+        "gradient": unsampled,
+    }
+    for setting, whose in idle.items():
+        if whose and getattr(settings, setting) != getattr(Settings, setting):
+            raise SettingError(f"{setting} means nothing to {whose}; leave it out")
 
 
 def make_dataset(

@@ -1,4 +1,4 @@
-"""Settings with every default filled in: what a run will really do; and those that would do nothing."""
+"""Settings with every default filled in: what a run will really do."""
 
 import math
 import sys
@@ -98,7 +98,7 @@ def resolve(settings: Settings, X: Any, *, traced: bool = True) -> Resolved:
     """
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
-    _check_values(settings)
+    check_values(settings)
     search = search_of(settings)
     stop, tolerance = stop_of(settings)
     check(f"search of {chosen.name}", search, family.searches or SEARCHES)
@@ -131,7 +131,7 @@ def resolve(settings: Settings, X: Any, *, traced: bool = True) -> Resolved:
     )
 
 
-def _check_values(settings: Settings) -> None:
+def check_values(settings: Settings) -> None:
     """Refuse values that are not those allowed."""
     for name, value in vars(settings).items():
         if value is not None and name in ALLOWED and value is not getattr(Settings, name):
@@ -206,35 +206,3 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
     kinds = types_of(known.make)
     given = {key: kinds[key](value) for key, value in shared.items() if key in known.parameters}
     return name, known.checked(**known.own_values(settings.kernel_parameters), **given), rule
-
-
-def refuse_what_does_nothing(settings: Settings) -> None:
-    """Raise `SettingError` for a value that is not allowed, or that differs from its default and would change nothing.
-
-    Experiments are not held to this: in a grid one setting may be about some of the methods only.
-    """
-    _check_values(settings)
-    chosen = method(settings.method)
-    family = FAMILIES[chosen.family]
-    name = settings.kernel or family.default_kernel
-    kernel = f"the {name} kernel"
-    known = kernel_family(name)
-    can_sample = "sampled" in family.searches
-    samples = can_sample and search_of(settings) == "sampled"
-    unsampled = "" if samples else "full search" if can_sample else chosen.name
-    width = "a width that is given" if (settings.gamma, settings.sigma2) != (None, None) else ""
-    idle = {
-        **{each: kernel for each in SHARED if each not in known.parameters},
-        "sigma2": "" if known.sigma2 else kernel,
-        "width_rule": width if len(known.widths) > 1 else kernel,
-        "search": "" if family.searches else chosen.name,
-        "cache_mib": "" if family.keeps_values else chosen.name,
-        "protocol": "" if can_sample or "meb" in chosen.stops else chosen.name,
-        "first_level": "" if can_sample else chosen.name,
-        "candidates": unsampled or ("" if chosen.name == "cvm" else chosen.name),
-        "retries": unsampled,
-        "gradient": unsampled,
-    }
-    for setting, whose in idle.items():
-        if whose and getattr(settings, setting) != getattr(Settings, setting):
-            raise SettingError(f"{setting} means nothing to {whose}; leave it out")
