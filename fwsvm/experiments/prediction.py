@@ -1,18 +1,21 @@
 """Prediction (`fwsvm predict`, `fwsvm.predict`), here or on a Dask cluster: classes, decision values, accuracy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fwsvm._mapped import all_finite, fitted
+from fwsvm._mapped import RowMatrix, all_finite, fitted
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.inputs import parts_of, read_rows
 from fwsvm.data.labels import encode, unknown
 from fwsvm.data.partitions import Partition, cut, read
 from fwsvm.errors import DataError, UsageError
+from fwsvm.kernels.distances import precision
+from fwsvm.kernels.rows import as_rows
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import (
     NOT_FINITE,
@@ -20,12 +23,15 @@ from fwsvm.problems.machines import (
     LinearModel,
     Model,
     Prepared,
+    decisions_together,
     prepared,
     refuse_other_width,
     refuse_undecided,
     takes_kernel_values,
 )
 from fwsvm.problems.probability import probabilities
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.tuning import DECIDED_TOGETHER, DECISIONS_HELD
 
 DECISION, PROBABILITY = "decision", "probability"  # values that may be wanted beside the classes
 
@@ -106,6 +112,26 @@ def _predict(model: Model, table: LabelledRows, threads: int, wanted: str) -> Pr
         far,
         (*notices, *table.notices),
     )
+
+
+def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator[np.ndarray]:
+    """Yield the decision values of the rows of X (t, n) of each result of one path.
+
+    ``trained`` (m, n) are the rows of the path, None where they are not in memory. Decision values are to compare
+    accuracies: kernel values are float32 where that tells rows apart.
+    """
+    K = len(results[0].model.classes) if results else 2
+    at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
+    for first in range(0, len(results), at_once):
+        some = results[first : first + at_once]
+        threads = int(some[0].settings["threads"])
+        models: list[Any] = [result.model for result in some]
+        numbers: list[Any] = [result.support for result in some]
+        if len(some) > 1 and trained is not None and isinstance(models[0], KernelModel):
+            dtype = precision(models[0].kernel, as_rows(X))
+            yield from decisions_together(models, numbers, trained, X, threads, dtype)
+        else:
+            yield from (result.model.decision(X, threads) for result in some)
 
 
 def read_unseen(

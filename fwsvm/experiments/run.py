@@ -23,6 +23,7 @@ from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.experiments import record, samples
 from fwsvm.experiments.experiment import DataSpec, Resources
 from fwsvm.experiments.plan import FINAL, SELECT, Cell, Chain
+from fwsvm.experiments.prediction import decisions
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.experiments.record import UNMEASURED, Row, noted, unmeasured
 from fwsvm.experiments.samples import divided, validation_mask
@@ -31,7 +32,7 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
-from fwsvm.solvers.c_path import CPath, Run, decisions
+from fwsvm.solvers.c_path import CPath, Run
 from fwsvm.solvers.fit import announce_compiling
 from fwsvm.solvers.loop import Progress, TracePoint, Watch
 from fwsvm.solvers.resolve import Resolved, resolve

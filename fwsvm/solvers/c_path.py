@@ -10,20 +10,17 @@ another have the same results to the last bit. After a run that a clock ended, t
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.column_cache import ColumnStore
-from fwsvm.kernels.distances import precision
-from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate
 from fwsvm.solvers.fit import checked, prepare, refuse_penalties
@@ -32,7 +29,6 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result, result_of
 from fwsvm.solvers.solver import Iterate, WarmStarts
 from fwsvm.solvers.subproblems import Solved, solve_all
-from fwsvm.solvers.tuning import DECIDED_TOGETHER, DECISIONS_HELD
 from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
@@ -173,23 +169,3 @@ class CPath:
         if solved.interrupted:
             raise KeyboardInterrupt
         return solved
-
-
-def decisions(results: Sequence[Result], X: RowMatrix, trained: Any) -> Iterator[np.ndarray]:
-    """Yield the decision values of the rows of X (t, n) of each result of one path.
-
-    ``trained`` (m, n) are the rows of the path, None where they are not in memory. Decision values are to compare
-    accuracies: kernel values are float32 where that tells rows apart.
-    """
-    K = len(results[0].model.classes) if results else 2
-    at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
-    for first in range(0, len(results), at_once):
-        some = results[first : first + at_once]
-        threads = int(some[0].settings["threads"])
-        models: list[Any] = [result.model for result in some]
-        numbers: list[Any] = [result.support for result in some]
-        if len(some) > 1 and trained is not None and isinstance(models[0], KernelModel):
-            dtype = precision(models[0].kernel, as_rows(X))
-            yield from decisions_together(models, numbers, trained, X, threads, dtype)
-        else:
-            yield from (result.model.decision(X, threads) for result in some)
