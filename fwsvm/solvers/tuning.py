@@ -42,11 +42,6 @@ KEPT_SUMS_FROM = 64
 
 # ---------------------------------------------------------------- paths along C
 
-#: Decision values that are held at a time. Evidence: none; 128 MiB.
-DECISIONS_HELD = 1 << 24
-#: Sums of decision values that a kernel value goes into at a time. Evidence: with 32, predictions of ten C and ten
-#: classes take 1.8 to 2.5 times as long, of 26 classes 1.3 times (usps, letter).
-DECIDED_TOGETHER = 256
 #: Nanoseconds of `fwsvm.solvers.c_path.Run.work` after which deferred certificates are computed and rows recorded.
 #: Evidence: a kill loses a second or two of work; the benchmark shows the effect.
 CERTIFY_AFTER = 2e9
