@@ -105,26 +105,21 @@ SMALLEST_JUMP = 1.15
 #: more. Evidence: problems made at random (700 to 1,500 rows) are solved by five to eight at C = 8; at C = 64 a half of
 #: the rows is wrong after two, some per cent after six.
 FIRST_SWAPS = 6
-#: Steps of swap-2o a row that repair the active set between two Newton steps. Evidence: a5a at C = 256: 0.6 s
-#: (swap-2o alone 1.6 s) with these, `FACTOR_RATE` and the residuals below.
-REPAIR_SWAPS = 0.5
-#: Such repairs at most; after them Newton's steps alone, for which the proof that they end holds. Evidence: as above.
-MOST_REPAIRS = 8
 #: n^3 divided by this and m is how many steps of swap-2o take as long as a factor and a half of n rows. Evidence:
 #: times of both on a5a, one thread.
 FACTOR_RATE = 220.0
 #: Rows of steps of swap-2o, all together, that take about as long as what else a few Newton steps are. Evidence: a
 #: millisecond of the interpreter, 1.2 ns a row.
 NEWTON_OVERHEAD = 1 << 20
-#: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: as `REPAIR_SWAPS`.
+#: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: a5a at
+#: C = 256: 0.6 s (swap-2o alone 1.6 s) with this, `FACTOR_RATE` and the residuals below.
 FEW_WRONG = 0.01
-#: Share of the active rows on the wrong side, above which swap-2o repairs the active set. Evidence: as
-#: `REPAIR_SWAPS`.
+#: Share of the active rows that lack weight, above which swap-2o goes on. Evidence: as above.
 MANY_WRONG = 1 / 8
 #: Residual of a linear system, as a part of 1, while more than few rows are on the wrong side. Evidence: as
-#: `REPAIR_SWAPS`.
+#: `FEW_WRONG`.
 ROUGH_RESIDUAL = 1e-3
-#: Residual of a linear system as a part of the goal's relative gap. Evidence: as `REPAIR_SWAPS`.
+#: Residual of a linear system as a part of the goal's relative gap. Evidence: as `FEW_WRONG`.
 RESIDUAL_SHARE = 0.05
 #: How often residuals are asked for a thousand times smaller. Evidence: none; sums in float64 have little to add
 #: below.
@@ -132,8 +127,29 @@ MOST_SHARPENINGS = 2
 #: Share of the factored rows that may change before a new factor is made. Evidence: n / 3 columns of a border cost
 #: what a new factor of n rows does; 1.17 times as fast as without a border.
 BORDER_SHARE = 1 / 8
-#: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
+#: Conjugate gradient steps before a better factor is worth more. Evidence: as `FEW_WRONG`.
 MOST_REFINEMENTS = 12
+#: Rows of the smallest problem that has a machine of low rank. Evidence: compiled code solves smaller ones alone.
+FEWEST_RANKED = 1024
+#: Steps of swap-2o for each active row, each root of C K_ii and each digit of the relative gap. Evidence: 0.7 to 1.4 on
+#: three sets with C from 1 to 64 and gaps of 1e-1 to 1e-5.
+SWAPS_A_DIGIT = 0.8
+#: Conjugate gradient steps of a whole run at least, and for each root of C tr(K - P'P). Evidence: runs on four sets
+#: took 10 + 2.3 times that root.
+FEWEST_CG_STEPS = 10.0
+CG_STEPS_A_ROOT = 2.3
+#: Active rows a step of swap-2o, in a conjugate gradient step. Evidence: a value of a column takes 0.27 ns in a sum and
+#: 1.4 in a step, one thread.
+CG_RATE = 5.4
+#: k^2 divided by this, and k times the next, is how many steps of swap-2o take as long as a kernel of rank k and its
+#: machine. Evidence: ranks of 65 to 957 took 620, 2,050, 8,300 and 31,000 steps (inf20, magic, cover type).
+RANK_RATE = 40.0
+RANK_STEPS = 8.0
+#: Share of the steps that may be spared which a higher rank may cost where it does not pay by the forecast. Evidence:
+#: none; what a first block leaves of a kernel says little about the next.
+TRIAL_SHARE = 1 / 8
+#: Accuracy of a step along a line, as a part of it. Evidence: none; the next step goes on from there.
+LINE_ACCURACY = 1e-3
 #: Share of the column cache that may be held at once. Evidence: none; eviction is random and must find a free slot
 #: soon.
 HELD_COLUMNS = 0.75

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
+from fwsvm.kernels.column_cache import column_cache
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.frank_wolfe.iterate import AllRows
+from fwsvm.solvers.newton.low_rank import LowRank
+from fwsvm.solvers.resolve import resolve
 from tests import naive
 from tests.solvers.problems import CLASSES, two_classes
 
@@ -38,10 +43,37 @@ def test_the_penalty_has_little_say_in_the_number_of_steps():
     assert steps[1] < pairs[1] / 2
 
 
-def test_newton_begins_at_the_gap_where_it_is_asked_to():
-    X, codes = two_classes(3, m=300)
-    steps = [train(X, codes, 1.0, tolerance=1e-6, parameters={"switch": gap}).steps for gap in (0.5, 1e-9)]
-    assert steps[0] < steps[1] / 2
+@pytest.mark.parametrize("C", [64.0, 1e5])
+def test_a_machine_of_low_rank_is_where_a_smooth_problem_begins(C):
+    X, codes = two_classes(5, m=1200, apart=0.1)
+    found = train(X, codes, C, gamma=0.05, tolerance=1e-5)
+    assert found.certified
+    assert found.steps < 40
+    K = naive.extended(naive.gram("rbf", X, X, 0.05), 1.0 - 2.0 * codes, C)
+    active, b = np.ones(1200, bool), np.zeros(1200)
+    for _ in range(6):  # all the way each time, in double precision
+        b[active] = np.linalg.solve(K[np.ix_(active, active)], np.ones(active.sum()))
+        b[~active] = 0.0
+        active = K @ b - b / C < 1.0
+    assert found.objective == pytest.approx(1.0 / b.sum(), rel=1e-4)
+
+
+def test_a_machine_of_low_rank_solves_the_systems_of_its_kernel():
+    X, codes = two_classes(0, m=200)
+    random = np.random.default_rng(0)
+    problem = Binary(X, 1.0 - 2.0 * codes, random.uniform(0.5, 2.0, 200), (0, 0))
+    rows = AllRows(problem, resolve(Settings("newton", kernel="rbf", gamma=0.02, threads=1), X))
+    low = LowRank(column_cache(rows.resolved.kernel, rows.source.take(np.arange(200)), 1 << 20), rows)
+    while low.cg_steps > 0.2:
+        assert low.grow(random)
+    K = low.map.T @ low.map
+    np.testing.assert_allclose(K, naive.gram("rbf", X, X, 0.02) + 1.0, atol=1e-3)
+    for share in (0.7, 0.5, 0.9):
+        some = np.flatnonzero(random.random(200) < share)
+        assert low.enclose(some)
+        right = random.normal(size=len(some))
+        system = K[np.ix_(some, some)] + np.diag(rows.ridge[some])
+        np.testing.assert_allclose(system @ low.solve(right), right, atol=1e-6)
 
 
 def hard_cases():

@@ -107,7 +107,6 @@ class SimplexRun:
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         # kernel values that are worth a call; published methods compute no more than steps ask for
         self.block = 0
-        self.switch = 0.0  # relative gap at which another method is to take over
         self.outcome: Outcome | None = None  # of the present point, once computed,
         self.exact: np.ndarray | None = None  # and its gradient
         self.last = np.inf  # what a certificate that misses the tolerance has to be below
@@ -274,19 +273,13 @@ class SimplexRun:
     # ---------------------------------------------------------------- goals
 
     def set_goal(self) -> None:
-        """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check.
-
-        Or at the gap where another method takes over (``switch``), if that comes first.
-        """
+        """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check."""
         checked = not self.sampled and self.resolved.final_gap and self.state.cached.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
         constant, slope = stopping_line(self.resolved.stop, self.level, self.all_rows.widest)
         now = self.now
         now["stop_constant"] = aim * constant
         now["stop_slope"] = aim * slope
-        if self.switch and self.switch * now["R"] > now["stop_slope"] * now["R"] + now["stop_constant"]:
-            now["stop_constant"] = 0.0
-            now["stop_slope"] = self.switch
 
     def within(self) -> bool:
         """Whether the gap last seen, exact under full search but for rounded columns, is that of the goal."""

@@ -3,35 +3,39 @@
 import numpy as np
 
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
-from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, NEWTON_OVERHEAD
+from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, LINE_ACCURACY, MANY_WRONG, NEWTON_OVERHEAD
 
 
 def swaps_left(simplex: SimplexRun, *, warm: bool) -> int:
     """Return how many steps of swap-2o to take before Newton's first, if the active rows are those of now.
 
     Swap-2o finds most of them, and has at least the time that a factor of them takes. ``warm`` says whether the run
-    starts where another ended, which has found them.
+    starts where another ended, which has found them. While many rows without weight have a loss it goes on.
     """
     now, rows = simplex.now, len(simplex.order)
     active, taken = int(now["active"]), int(now["steps"])
     factor = int((active**3 / FACTOR_RATE + NEWTON_OVERHEAD) / rows)
-    return max(0, (0 if warm else FIRST_SWAPS * active) - taken, factor - taken)
+    s = simplex.state
+    missing = int(np.count_nonzero((s.q < now["R"]) & (s.alpha == 0.0)))
+    more = rows // 2 if missing > MANY_WRONG * active else 0
+    return max(more, (0 if warm else FIRST_SWAPS * active) - taken, factor - taken)
 
 
-def least_along(b: np.ndarray, f: np.ndarray, db: np.ndarray, df: np.ndarray, penalties: np.ndarray) -> float:
-    """Return the step in [0, 1] of the least P(b + step db), with f = Q b and df = Q db, all of shape (m,).
+def least_along(f: np.ndarray, df: np.ndarray, slope: float, bend: float, penalties: np.ndarray) -> float:
+    """Return the step t in [0, 1] of the least P where f becomes f + t df, both of shape (m,).
 
-    P' (t) = (b + t db)' df - sum_i C_i max(0, 1 - f_i - t df_i) df_i rises with t; its zero is found by bisection.
+    P'(t) = slope + t bend - sum_i C_i max(0, 1 - f_i - t df_i) df_i rises with t, where the first two terms are of the
+    weights; its zero is found by bisection.
     """
 
     def rises(t: float) -> bool:
         loss = np.maximum(0.0, 1.0 - f - t * df)
-        return bool((b + t * db - penalties * loss) @ df >= 0.0)
+        return bool(slope + t * bend >= (penalties * loss) @ df)
 
     if not rises(1.0):
         return 1.0
     low, high = 0.0, 1.0
-    while high - low > 1e-12:
+    while high - low > max(1e-12, LINE_ACCURACY * low):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if rises(middle) else (middle, high)
     return low

@@ -25,6 +25,7 @@ from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import blas_on, scipy_linalg
 from fwsvm.problems.simplex_qp import sums_by_columns
 from fwsvm.solvers.frank_wolfe.iterate import AllRows
+from fwsvm.solvers.newton.low_rank import LowRank
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, HELD_COLUMNS, MOST_REFINEMENTS, SHARED_FACTOR
 
@@ -40,6 +41,7 @@ class Face:
         )  # columns held at the same time
         self.dtype = columns.cached.dtype  # of factors
         self.factor: Factor | None = None
+        self.low: LowRank | None = None
 
     def lack_of_room(self, active: int, resolved: Resolved) -> str:
         """Say why a face is too large: its columns are kept, its matrix is factored, and a border goes beside that."""
@@ -78,12 +80,12 @@ class Face:
         return self.y * u, self.y * g
 
     def _refine(
-        self, rows: np.ndarray, u: np.ndarray, g: np.ndarray, accuracy: float, factor: "Factor"
+        self, rows: np.ndarray, u: np.ndarray, g: np.ndarray, accuracy: float, factor: "Factor | LowRank"
     ) -> bool:
         """Take conjugate gradient steps on u and g = (K + 1) u in place; return whether the residual became small."""
         residual = self.y[rows] - g[rows] - self.ridge[rows] * u[rows]
         p, before = np.zeros(len(u)), np.inf
-        for step in range(1, MOST_REFINEMENTS + 1):
+        for step in range(1, (3 if factor is self.low else 1) * MOST_REFINEMENTS + 1):
             if float(np.abs(residual).max(initial=0.0)) <= accuracy:
                 break
             phases.inside(f"CG step {step}")
@@ -101,8 +103,11 @@ class Face:
             before = now
         return bool(np.abs(residual).max(initial=0.0) <= accuracy)
 
-    def _factors(self, rows: np.ndarray) -> Iterator["Factor"]:
+    def _factors(self, rows: np.ndarray) -> Iterator["Factor | LowRank"]:
         """Yield solvers with G_AA, each better than the one before."""
+        if self.low is not None and self.low.enclose(rows):
+            yield self.low
+        self.low = None
         changed = len(rows)
         if self.factor is not None:
             changed = len(np.setxor1d(rows, self.factor.rows, assume_unique=True))

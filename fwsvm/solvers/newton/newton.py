@@ -1,4 +1,4 @@
-"""newton: Newton's method on the L2-SVM, from where swap-2o is near (ours; none of the papers' methods).
+"""newton: Newton's method on the L2-SVM, from a point that is near (ours; none of the papers' methods).
 
 With b = alpha / R the problem on the simplex is min 1/2 b' K~ b - sum b over b >= 0, and its dual the primal machine
 
@@ -13,12 +13,10 @@ optimal, and the gap falls at once to rounding. There are finitely many A, and P
 A step costs a linear system of the size of the support set, whatever C is, where methods that move weight between
 pairs need more and more steps as C grows. What makes it cheap:
 
-* The first A is the support of swap-2o's alpha after six steps for each row of A, or after as many as take the time of
-  a factor of K~_AA (`swaps_left`): for small C these reach the goal, and Newton has nothing to do.
-* From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
-  eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
-  one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
-  `MOST_REPAIRS` times; then Newton's steps alone, for which the proof above holds.
+* Where a machine of low rank is cheap (`low_rank`), its rows with a loss are the first A.
+* Else the first A is the support of swap-2o's alpha after six steps for each row of A, or after as many as take the
+  time of a factor of K~_AA, and not while many more rows have a loss (`swaps_left`): for small C these steps reach the
+  goal, and Newton has nothing to do.
 * Rows of Q are swap-2o's float32 columns, which do not depend on C, sums over them are float64, and factors float32
   (`Factor`). The error of rounded columns enters only through the steps since f was last computed from
   scratch, in float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does
@@ -38,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from fwsvm.errors import SettingError, UsageError
+from fwsvm.errors import SettingError
 from fwsvm.kernels.column_cache import ColumnStore
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
@@ -47,16 +45,15 @@ from fwsvm.solvers.frank_wolfe.state import GOING, SimplexStart
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.budget import least_along, swaps_left
 from fwsvm.solvers.newton.face import Face
+from fwsvm.solvers.newton.low_rank import low_rank
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, WarmStart
 from fwsvm.solvers.tuning import (
     FETCHED_BLOCK,
     FEW_WRONG,
-    MANY_WRONG,
-    MOST_REPAIRS,
+    FEWEST_RANKED,
     MOST_SHARPENINGS,
-    REPAIR_SWAPS,
     RESIDUAL_SHARE,
     ROUGH_RESIDUAL,
 )
@@ -77,24 +74,17 @@ class Beyond(Enum):
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
 )
 class Newton(NamedTuple):
-    """Start with swap-2o, then solve exactly on the face of the active rows, repeatedly. For large C.
+    """Start with swap-2o or at low rank, then solve exactly on the face of the active rows, repeatedly. For large C.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The kernel matrix of the support vectors
     is kept and factored, in single precision as long as that suffices.
 
     Parameters
     ----------
-    switch : relative gap at which Newton steps begin, if not after some steps for each active row before
     beyond : where a factor does not fit in the memory allowed, refuse, or go on with swap-2o's steps
     """
 
-    switch: float = 1e-3
     beyond: Beyond = Beyond.REFUSE
-
-    def check(self) -> None:
-        """Refuse a switch that is no gap with `UsageError`."""
-        if not 0.0 < self.switch < float("inf"):
-            raise UsageError(f"newton needs a positive number for switch, not {self.switch:g}")
 
 
 NO_LIMIT = 1 << 62  # steps
@@ -102,7 +92,7 @@ STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 
 
 class NewtonRun:
-    """A `Solver`: swap-2o first, from there on one Newton step a step, with swap-2o's in between while A is far off.
+    """A `Solver`: swap-2o or a machine of low rank first, from there on one Newton step a step.
 
     It has a simplex run, whose point is alpha = max(b, 0) / sum for Newton's b, which may have entries below 0, or the
     point before, where that is better.
@@ -125,16 +115,12 @@ class NewtonRun:
         warm_start: WarmStart | None = None,
         columns: ColumnStore | None = None,
     ) -> None:
-        rule.check()
         self.simplex = simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         simplex.block = FETCHED_BLOCK
         simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.rule, self.resolved, self.ridge = rule, resolved, simplex.all_rows.ridge
         self.newton, self.has_room, self.stuck, self.fresh = False, True, False, True
-        self.repairs, self.sharp = (
-            MOST_REPAIRS,
-            0,
-        )  # repairs left; how often systems were asked for more exactly
+        self.sharp = 0  # how often systems were asked for more exactly
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.face = Face(simplex.columns, simplex.all_rows)
         self.ends: tuple[SimplexStart, ...] = ()  # of the runs before
@@ -144,12 +130,9 @@ class NewtonRun:
         at_once = bool(self.ends and self.ends[-1].newton)
         self.warm = warm_start is not None
         self.swaps = 0 if at_once else swaps_left(simplex, warm=self.warm)  # to the next look at the gap
-        self._set_goal()
-
-    def _set_goal(self) -> None:
-        """Let swap-2o stop where Newton begins, if that is before its own goal."""
-        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.rule.switch
-        self.simplex.set_goal()
+        m = len(problem.y)
+        if not self.ends and m >= FEWEST_RANKED and not self.face.lack_of_room(m, resolved):
+            self._begin_by_low_rank(np.random.default_rng(problem.stream))
 
     # ---------------------------------------------------------------- the contract of a Solver
 
@@ -158,7 +141,7 @@ class NewtonRun:
         if not self.newton:
             taken = self.simplex.advance(min(steps, self.swaps))
             self.swaps -= taken
-            if not self.swaps and self.repairs == MOST_REPAIRS:
+            if not self.swaps:
                 self.swaps = swaps_left(self.simplex, warm=self.warm)
             return taken
         if self.stuck:
@@ -198,8 +181,15 @@ class NewtonRun:
         if not self.stuck:
             self.b = s.alpha / R
             self.f = s.q / R - self.ridge * self.b
+            self.active = np.flatnonzero(self.b)
         self.swaps = 0
-        self._set_goal()
+
+    def _begin_by_low_rank(self, random: np.random.Generator) -> None:
+        """Set out from the rows with a loss under a machine of low rank, if one is cheap."""
+        if low := low_rank(self.simplex.columns, self.simplex.all_rows, random):
+            self.face.low, self.active, self.wrong = low, low.active, len(low.y)
+            self.newton, self.swaps = True, 0
+            self.b, self.f = np.zeros((2, len(low.y)))
 
     def iterate(self) -> SimplexIterate:
         """Return the point, with its gradient as its warm start."""
@@ -213,7 +203,7 @@ class NewtonRun:
     @property
     def took_newton_steps(self) -> bool:
         """Whether swap-2o alone did not reach the goal."""
-        return self.has_room and (self.newton or self.repairs < MOST_REPAIRS)
+        return self.has_room and self.newton
 
     @property
     def counters(self) -> Counters:
@@ -224,17 +214,16 @@ class NewtonRun:
 
     def _step(self) -> None:
         """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
-        simplex, now = self.simplex, self.simplex.now
-        active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
+        simplex, now, active = self.simplex, self.simplex.now, self.active
         if lack := self.face.lack_of_room(len(active), self.resolved):
             if self.rule.beyond is Beyond.REFUSE:
                 raise SettingError(lack)
             self.newton, self.has_room, self.swaps = False, False, NO_LIMIT
-            self._set_goal()
             return
         simplex.count_step()
         try:
-            x, Qx = self.face.solve(active, self.b, self.f, self._accuracy())
+            accuracy = self._accuracy()
+            x, Qx = self.face.solve(active, self.b, self.f, accuracy)
         except LinAlgError:
             self.stuck = True
             return
@@ -246,26 +235,24 @@ class NewtonRun:
             self.stuck = True
             return
         alpha, q = alpha / total, (Qx - self.face.product(below) + self.ridge * alpha) / total
-        repair = bool(wrong > MANY_WRONG * len(active) and self.repairs)
         R, change = float(now["R"]), float(alpha @ q - now["R"])
-        if repair or change < 0.0 or R + change - q.min() < R - simplex.state.q.min():
+        if change < 0.0 or R + change - q.min() < R - simplex.state.q.min():
             simplex.stand_at(alpha, q)
         if simplex.within():
             self.stuck = True
         elif not wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
-            self._sharpen()
-        elif repair:  # by swap-2o weight comes and goes at a small part of the price of a Newton step
-            self.repairs, self.newton = self.repairs - 1, False
-            self.swaps = int(REPAIR_SWAPS * len(self.b))
-            self._set_goal()
+            if self._accuracy() > 0.5 * accuracy:
+                self._sharpen()
         elif self.fresh:
             self.b, self.f, self.fresh = x, Qx, False
         else:
-            step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.ridge)
-            self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
+            db, df = x - self.b, Qx - self.f
+            step = least_along(self.f, df, float(self.b @ df), float(db @ df), 1.0 / self.ridge)
+            self.b, self.f = self.b + step * db, self.f + step * df
             if step < STANDSTILL:
                 self._sharpen()
+        self.active = np.flatnonzero(self.f < 1.0)
 
     def _sharpen(self) -> None:
         """Solve more exactly from here on, or give up where that was tried."""
