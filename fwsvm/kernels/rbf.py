@@ -36,7 +36,7 @@ class Rbf(NamedTuple):
 
 @value.implements(Rbf)
 def _value(kernel, total, own_x, own_z):
-    return exp(maximum(own_x + own_z - (total + total), 0.0) * -kernel.gamma)
+    return exp(maximum(muladd(total, -2.0, own_x + own_z), 0.0) * -kernel.gamma)
 
 
 @apart.implements(Rbf)

@@ -250,17 +250,15 @@ def _exp(builder, a):
     lowest, terms, (high, low) = (-87.0, _TERMS_32, _LOG2_32) if single else (-708.0, _TERMS_64, _LOG2_64)
     given = a
     a = _larger(builder, a, _constant(kind, lowest))
-    scaled = builder.fmul(a, _constant(kind, 1.4426950408889634))
-    n = _llvm(builder, "floor", builder.fadd(scaled, _constant(kind, 0.5)))
+    n = _llvm(builder, "rint", builder.fmul(a, _constant(kind, 1.4426950408889634)))
     r = _muladd(builder, n, _constant(kind, -low), _muladd(builder, n, _constant(kind, -high), a))
     p = _constant(kind, terms[0])
     for term in terms[1:]:
         p = _muladd(builder, p, r, _constant(kind, term))
     p = _muladd(builder, p, builder.fmul(r, r), r)
     found = builder.fmul(builder.fadd(p, _constant(kind, 1.0)), _power_of_two(builder, n))
-    return builder.select(
-        builder.fcmp_ordered(">=", given, _constant(kind, lowest)), found, _constant(kind, 0.0)
-    )
+    is_normal = builder.fcmp_ordered(">=", given, _constant(kind, lowest))
+    return builder.select(is_normal, found, _constant(kind, 0.0))
 
 
 def _power_of_two(builder, n):
