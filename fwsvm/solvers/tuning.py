@@ -114,8 +114,6 @@ NEWTON_OVERHEAD = 1 << 20
 #: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: a5a at
 #: C = 256: 0.6 s (swap-2o alone 1.6 s) with this, `FACTOR_RATE` and the residuals below.
 FEW_WRONG = 0.01
-#: Share of the active rows that lack weight, above which swap-2o goes on. Evidence: as above.
-MANY_WRONG = 1 / 8
 #: Residual of a linear system, as a part of 1, while more than few rows are on the wrong side. Evidence: as
 #: `FEW_WRONG`.
 ROUGH_RESIDUAL = 1e-3

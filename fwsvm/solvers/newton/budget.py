@@ -3,22 +3,22 @@
 import numpy as np
 
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
-from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, LINE_ACCURACY, MANY_WRONG, NEWTON_OVERHEAD
+from fwsvm.solvers.tuning import FACTOR_RATE, FIRST_SWAPS, LINE_ACCURACY, NEWTON_OVERHEAD
 
 
 def swaps_left(simplex: SimplexRun, *, warm: bool) -> int:
-    """Return how many steps of swap-2o to take before Newton's first, if the active rows are those of now.
+    """Return how many steps of swap-2o to take before Newton's first, or before the next look at that.
 
-    Swap-2o finds most of them, and has at least the time that a factor of them takes. ``warm`` says whether the run
-    starts where another ended, which has found them. While many rows without weight have a loss it goes on.
+    Rows with weight and rows that lack it have `FIRST_SWAPS` each, which find most of the active rows. ``warm`` says
+    whether the run starts where another ended: then weights are right. A factor of the rows with weight is worth as
+    many steps as take its time.
     """
-    now, rows = simplex.now, len(simplex.order)
+    s, now, rows = simplex.state, simplex.now, len(simplex.order)
     active, taken = int(now["active"]), int(now["steps"])
     factor = int((active**3 / FACTOR_RATE + NEWTON_OVERHEAD) / rows)
-    s = simplex.state
-    missing = int(np.count_nonzero((s.q < now["R"]) & (s.alpha == 0.0)))
-    more = rows // 2 if missing > MANY_WRONG * active else 0
-    return max(more, (0 if warm else FIRST_SWAPS * active) - taken, factor - taken)
+    lacking = int(np.count_nonzero((s.q < now["R"]) & (s.alpha == 0.0)))
+    concerned = lacking if warm else lacking + active
+    return max(0, min(FIRST_SWAPS * concerned - taken, rows // 2), factor - taken)
 
 
 def least_along(f: np.ndarray, df: np.ndarray, slope: float, bend: float, penalties: np.ndarray) -> float:

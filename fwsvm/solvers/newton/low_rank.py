@@ -13,6 +13,8 @@ The rank is doubled as long as that is foreseen to spare more conjugate gradient
 foreseen to be cheaper it solves the problem instead: its steps are forecast from C, the goal, and the active rows.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.linalg import LinAlgError
 
@@ -129,29 +131,32 @@ class LowRank:
 def low_rank(columns: ColumnCache, rows: AllRows, random: np.random.Generator) -> LowRank | None:
     """Return a machine of low rank, or None where steps of swap-2o are foreseen to be cheaper.
 
-    Costs are counted in these steps. A rank twice as high is taken to halve the conjugate gradient steps.
+    Costs are counted in these steps. Conjugate gradient steps are taken to fall with the rank as they did before.
     """
-    low, m, rises = LowRank(columns, rows), len(rows.y), True
+    low, m, foreseen, rises = LowRank(columns, rows), len(rows.y), np.inf, True
     steps_a_row = (
         -SWAPS_A_DIGIT * np.log10(rows.resolved.tolerance) * np.sqrt((rows.own.values / rows.ridge).mean())
     )
     while True:
-        k, active = len(low.map), len(low.active)
+        before, cg_steps, active = len(low.map), low.cg_steps, len(low.active)
         by_factors = FIRST_SWAPS * active + 3.0 * active**3 / (FACTOR_RATE * m)
         by_swaps = min(steps_a_row * active, by_factors)
-        ranking, solving = _costs(k, low.cg_steps, active)
-        higher, less = _costs(max(2 * k, WIDE), low.cg_steps / 2.0, active)
-        if not rises or 4 * k > m or ranking + solving <= higher + less:
-            return low if ranking + solving <= by_swaps else None
-        spared = by_swaps - _costs(k, 0.0, active)[1]  # at most
-        if higher + less > by_swaps and higher > TRIAL_SHARE * spared:
+        spared = by_swaps - FEWEST_CG_STEPS * active / CG_RATE  # at most
+        if foreseen > by_swaps and _cost_of_rank(max(2 * before, WIDE)) > TRIAL_SHARE * spared:
             return None
-        while rises and len(low.map) < 2 * k:
+        while rises and len(low.map) < 2 * before:
             rises = bool(low.left.any()) and low.grow(random)
         low.train()
+        k = len(low.map)
+        ranks = k * 2.0 ** np.arange(max(1, int(np.log2(m / k))))
+        falls = (low.cg_steps / cg_steps) ** (np.log2(ranks / k) / max(1.0, np.log2(k / before)))
+        solving = (FEWEST_CG_STEPS + CG_STEPS_A_ROOT * low.cg_steps * falls) * len(low.active) / CG_RATE
+        costs = _cost_of_rank(ranks) + solving
+        foreseen = costs.min()
+        if not rises or costs.argmin() == 0:
+            return low if foreseen <= steps_a_row * len(low.active) else None
 
 
-def _costs(k: int, cg_steps: float, active: int) -> tuple[float, float]:
-    """Return how many steps of swap-2o take as long as a kernel of rank k and its machine, and systems with it."""
-    steps = FEWEST_CG_STEPS + CG_STEPS_A_ROOT * cg_steps
-    return k * k / RANK_RATE + RANK_STEPS * k, steps * active / CG_RATE
+def _cost_of_rank(k: Any) -> Any:
+    """Return how many steps of swap-2o take as long as kernels of ranks k and their machines."""
+    return k * k / RANK_RATE + RANK_STEPS * k

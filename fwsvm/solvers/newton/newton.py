@@ -14,9 +14,9 @@ A step costs a linear system of the size of the support set, whatever C is, wher
 pairs need more and more steps as C grows. What makes it cheap:
 
 * Where a machine of low rank is cheap (`low_rank`), its rows with a loss are the first A.
-* Else the first A is the support of swap-2o's alpha after six steps for each row of A, or after as many as take the
-  time of a factor of K~_AA, and not while many more rows have a loss (`swaps_left`): for small C these steps reach the
-  goal, and Newton has nothing to do.
+* Else the first A is the support of swap-2o's alpha after six steps for each row that has weight or lacks it, or
+  after as many as take the time of a factor of K~_AA (`swaps_left`): for small C these reach the goal, and Newton has
+  nothing to do.
 * Rows of Q are swap-2o's float32 columns, which do not depend on C, sums over them are float64, and factors float32
   (`Factor`). The error of rounded columns enters only through the steps since f was last computed from
   scratch, in float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does
@@ -128,7 +128,7 @@ class NewtonRun:
             self.ends = warm_start.ends
         # a little away from an optimum that Newton's method found most rows stay on their side
         at_once = bool(self.ends and self.ends[-1].newton)
-        self.warm = warm_start is not None
+        self.warm = bool(self.ends)
         self.swaps = 0 if at_once else swaps_left(simplex, warm=self.warm)  # to the next look at the gap
         m = len(problem.y)
         if not self.ends and m >= FEWEST_RANKED and not self.face.lack_of_room(m, resolved):
