@@ -109,6 +109,17 @@ class LibsvmCommand(click.Command):
             raise click.UsageError(said, ctx) from None
 
 
+def added(*options: Decorator) -> Decorator:
+    """Return what adds several options to a command, in the order of its help."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for each setting to a command, which gives their values to `settings_from`.
 
@@ -158,7 +169,7 @@ def probability_option(text: str) -> Decorator:
     """Return the option --probability, and -b 0 or -b 1 in its place, as in LIBSVM."""
     ours = grouped("--probability", is_flag=True, group=MODEL, help=text)
     theirs = grouped("-b", "probability", type=bool, default=False, hidden=True, group=MODEL, help=text)
-    return lambda command: ours(theirs(command))
+    return added(ours, theirs)
 
 
 #: Adds --quiet to a command; `fwsvm.cli._lines.is_quiet` says whether it was given.
@@ -173,19 +184,16 @@ quiet_option = grouped(
 )
 
 
-def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of commands that train on rows: settings, data, output and cluster."""
-    for option in (
-        scheduler_option,
-        quiet_option,
-        json_option,
-        zero_based_option,
-        label_option,
-        scale_option,
-        training_options,
-    ):
-        command = option(command)
-    return command
+#: Adds the options of commands that train on rows: settings, data, output and cluster.
+run_options = added(
+    training_options,
+    scale_option,
+    label_option,
+    zero_based_option,
+    json_option,
+    quiet_option,
+    scheduler_option,
+)
 
 
 def settings_from(given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli._lines import WIDTH, tell
-from fwsvm.cli._options import FILE, PATH
+from fwsvm.cli._options import FILE, PATH, added
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ mixed_load_option = click.option(
 def text_options(*forms: str) -> Callable[[Any], Any]:
     """Return options of a command that writes a text in one of these forms, the first being the default."""
     kind = click.Choice(forms)
-    each = (
+    return added(
         click.option(
             "--format", "-f", "form", type=kind, default=forms[0], show_default=True, help="How to write it."
         ),
@@ -54,13 +54,6 @@ def text_options(*forms: str) -> Callable[[Any], Any]:
         where_option,
         click.option("--out", "-o", type=FILE, help="Write to this file instead of stdout."),
     )
-
-    def add(command: Any) -> Any:
-        for option in reversed(each):
-            command = option(command)
-        return command
-
-    return add
 
 
 def read_results(paths: Sequence[Path], where: Sequence[str]) -> "Results":

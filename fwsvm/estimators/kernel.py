@@ -1,7 +1,7 @@
 """The base of the classifiers with kernels (pairs of classes, probabilities), and the methods on the simplex."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -109,24 +109,17 @@ class KernelClassifier(Classifier):
         # the rows of earlier portions have no numbers
         self.support_ = None if result.support is None else result.support[order]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows X (m, n), dense or sparse, with labels y (m,).
+    @property
+    def _takes_kernel_values(self) -> bool:
+        return callable(self.kernel) or self.kernel == PRECOMPUTED
 
-        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
-        """
+    def _training_rows(self, X: Any) -> Any:
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(
                 f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
         if self._takes_kernel_values and self.scale is not None:
             raise ValueError("scale is for features, and the model is trained on kernel values")
-        return super().fit(X, y, sample_weight)
-
-    @property
-    def _takes_kernel_values(self) -> bool:
-        return callable(self.kernel) or self.kernel == PRECOMPUTED
-
-    def _training_rows(self, X: Any) -> Any:
         self._fit_rows = X if callable(self.kernel) else None
         if callable(self.kernel):
             X = kernel_matrix(self.kernel, X, X)

@@ -25,7 +25,7 @@ from fwsvm.errors import UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import Resources
 from fwsvm.experiments.plan import Cell, Chain
-from fwsvm.experiments.run import CellWatch, Deliver, Record, failure_record, run_cells, run_here
+from fwsvm.experiments.run import CellWatch, Deliver, Record, failure_record, run_here
 from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status
@@ -198,10 +198,8 @@ def _run_chain(chain: Chain, resources: Resources, stop: str, dataset: Dataset) 
             raise KeyboardInterrupt
 
     records: list[Record] = []
-    for record in run_cells(chain, resources, watch, dataset):
-        records.append(record)
-        if record.status is Status.INTERRUPTED:
-            break
+    with contextlib.suppress(KeyboardInterrupt):
+        run_here(chain, resources, records.append, watch, dataset)
     return records
 
 

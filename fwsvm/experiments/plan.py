@@ -290,29 +290,27 @@ class Finals(NamedTuple):
     Attributes
     ----------
     cells : list of Cell
-    choice : Choice or None
-        The selected parameters.
-    refused : str
-        Why the runs cannot be made; empty if they can.
+    choice : Choice
+        The selected parameters; its ``why_not`` says why the runs cannot be made.
     is_open : bool
         Whether runs of the selection are not finished yet.
     """
 
     cells: list[Cell]
-    choice: Choice | None = None
-    refused: str = ""
+    choice: Choice
     is_open: bool = False
 
 
 def finals(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Finals:
     """Return the reported runs of a trial, with the parameters that the rows of its search select."""
     like = like_all(experiment, trial, facts)
+    nothing = Choice({}, math.nan, why_not=facts.missing)
     if facts.missing or trial.selection is None:
-        return Finals(final_cells(trial, like), None, facts.missing)
+        return Finals(final_cells(trial, like), nothing)
     cells = [cell for chain in selection_chains(trial.selection, like) for cell in chain]
     is_open = not facts.rows or not all(is_done(rows.get(cell.run_id)) for cell in cells)
-    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else Choice({}, math.nan)
-    return Finals(final_cells(trial, like, choice.values), choice, choice.why_not, is_open)
+    choice = choose(trial.selection, cells, rows, facts.rows) if facts.rows else nothing
+    return Finals(final_cells(trial, like, choice.values), choice, is_open)
 
 
 def is_done(row: Mapping[str, str] | None) -> bool:

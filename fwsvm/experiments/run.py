@@ -366,7 +366,13 @@ def failure_record(
     return Record(cell, record.row(**known | {"status": str(status), "message": said}), failure=failure)
 
 
-def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellWatch) -> None:
+def run_here(
+    chain: Chain,
+    resources: Resources,
+    deliver: Deliver,
+    watch: CellWatch,
+    dataset: Dataset | None = None,
+) -> None:
     """Run a chain in this process; the phases of its cells are told like their progress.
 
     Raises
@@ -381,7 +387,7 @@ def run_here(chain: Chain, resources: Resources, deliver: Deliver, watch: CellWa
         watch(cell, inside)
 
     with listening(lambda phase: watch(present[0], phase)):
-        for found in run_cells(chain, resources, tell):
+        for found in run_cells(chain, resources, tell, dataset):
             deliver(found)
             if found.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt

@@ -94,16 +94,16 @@ class Runner:
                     facts = self.known[trial.data]
                     asked = plan.finals(self.experiment, trial, facts, self.store.rows)
                     self.finals += asked.cells
-                    if asked.refused:
+                    if refused := asked.choice.why_not:
                         status = Status.MISSING if facts.missing else Status.ERROR
                         for cell in asked.cells:
-                            if self.store.rows.get(cell.run_id, {}).get("message") == asked.refused:
+                            if self.store.rows.get(cell.run_id, {}).get("message") == refused:
                                 self.statuses[cell.run_id] = status  # the row is there already
                             elif not self.store.done(cell.run_id):
-                                self._deliver(failure_record(cell, asked.refused, status))
+                                self._deliver(failure_record(cell, refused, status))
                         continue
                     chains += [[cell] for cell in asked.cells]
-                    if asked.choice is not None and trial.selection is not None:
+                    if trial.selection is not None:
                         self._announce(trial.data.name, trial.selection, asked.choice)
                 self._run_chains(chains, at_once=1)
         except KeyboardInterrupt:
