@@ -4,7 +4,6 @@ import os
 import sys
 
 from fwsvm import __version__, exit_codes
-from fwsvm.errors import kind_and_words
 
 
 def main() -> None:
@@ -19,10 +18,12 @@ def main() -> None:
                 sys.stdout.flush()
                 os._exit(exit_codes.INTERRUPTED)
             raise
-    except KeyboardInterrupt:  # while modules are imported; commands that run answer it themselves
+    except KeyboardInterrupt:  # while main imports modules; commands that run answer it themselves
         print("fwsvm: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(exit_codes.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - the one door for the unexpected
+        from fwsvm.errors import kind_and_words
+
         said = kind_and_words(error)
         print(f"fwsvm: unexpected {said}; please report it with {_write_log()}", file=sys.stderr)  # noqa: T201
         sys.exit(exit_codes.FAILED)
