@@ -4,7 +4,6 @@ They take arrays as well as the files and names of the command line, with the sa
 two classes the larger label is +1.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +146,8 @@ def predict(
     check("threads", threads, ALLOWED["threads"])
     if isinstance(model, str | Path):
         model = load(model)
-    if isinstance(model, Result):
-        model = replace(model.model, facts=model.settings)
+    if isinstance(model, Result):  # its facts tell that kernel values of all training rows are wanted
+        model = with_facts(model, row(model))
     found = predict_rows(model, _unseen(model, data), threads, wanted=PROBABILITY if probability else "")
     for notice in found.notices:
         warn_user(notice)
