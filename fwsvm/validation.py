@@ -133,8 +133,10 @@ def as_numbers(what: str, values: Any) -> np.ndarray:
     refuse_masked(what, values)
     try:
         array: np.ndarray = _real(what, np.asarray(values)).astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{what} must be numbers: {error}") from None
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{what} must be numbers; turn dates and text into numbers, or leave them out"
+        ) from None
     return array
 
 

@@ -179,7 +179,7 @@ MISTAKES = {
     "rows masked": (lambda: fwsvm.train(np.ma.masked_greater(X, 1.5), Y), "rows have masked values"),
     "rows complex": (lambda: fwsvm.train(X + 1j, Y), "rows must be real numbers, not complex128"),
     "rows of dates": (lambda: fwsvm.train(X.astype("M8[D]"), Y), "not datetime64"),
-    "words": (lambda: fwsvm.train([["a"], ["b"]], [1, 2]), "rows must be numbers"),
+    "words": (lambda: fwsvm.train([["a"], ["b"]], [1, 2]), "rows must be numbers; turn dates and text"),
     "not finite": (lambda: fwsvm.train(np.where(X[0, 0] == X, np.nan, X), Y), "not finite numbers"),
     "no label": (lambda: fwsvm.train(X, np.where(np.arange(80) == 3, np.nan, Y)), "without labels"),
     "weights below zero": (lambda: fwsvm.train(X, Y, weights=-np.ones(80)), "not negative"),
