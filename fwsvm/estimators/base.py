@@ -90,9 +90,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             check("scale", self.scale or "none", scaling.SCALINGS)
             columns = tuple(getattr(self, "feature_names_in_", ()))
             table = LabelledRows(self._training_rows(X), label_keys(y), feature_names=columns)
-            data = Dataset("", table, None, tuple(class_names(classes)), "", scaling=self.scale or "none")
-            has_probabilities = getattr(self, "probability", False)
             labels = in_our_order(classes)
+            data = Dataset("", table, None, tuple(texts_of(labels)), "", scaling=self.scale or "none")
+            has_probabilities = getattr(self, "probability", False)
             rows = LocalRows(data, probability=has_probabilities, weights=sample_weight, labels=labels)
             given = self._settings(rows.data.train.X) | {"class_weight": self._class_weight(classes)}
             settings = Settings(**given)
@@ -146,7 +146,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if not isinstance(given, Mapping):
             return given
         weights = dict(zip(texts_of(check_labels([*given])), given.values(), strict=True))
-        names = class_names(classes)
+        names = texts_of(classes)
         # the rows may be a part of some that have more classes
         return {name: weights[name] for name in names} if {*names} <= weights.keys() else weights
 
@@ -181,11 +181,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 def in_our_order(classes: np.ndarray) -> np.ndarray:
     """Return what is in scikit-learn's order of the classes in that of `fwsvm.solvers`, and the other way round."""
     return classes[::-1] if len(classes) == 2 else classes
-
-
-def class_names(classes: np.ndarray) -> list[str]:
-    """Return the text of each label, in the order of `fwsvm.solvers`."""
-    return texts_of(in_our_order(classes))
 
 
 def texts_of(labels: np.ndarray) -> list[str]:

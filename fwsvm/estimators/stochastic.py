@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.errors import shown
-from fwsvm.estimators.base import class_names, in_our_order, value_errors
+from fwsvm.estimators.base import in_our_order, texts_of, value_errors
 from fwsvm.estimators.kernel import KernelClassifier
 from fwsvm.estimators.parameters import with_parameters
 from fwsvm.problems.binary import Binary
@@ -75,7 +75,8 @@ class StochasticSVC(KernelClassifier):
                 (None, np.zeros(len(known), np.int64)) if first else (self._begun(), self.rows_seen_)
             )
             ours = len(known) - 1 - codes if len(known) == 2 else codes
-            result = after_portion(begun, X, ours, class_names(known), in_our_order(seen), settings)
+            names = texts_of(in_our_order(known))
+            result = after_portion(begun, X, ours, names, in_our_order(seen), settings)
         self._keep(replace(result, support=None), known)
         self.rows_seen_ = seen + np.bincount(codes, minlength=len(known))
         return self
