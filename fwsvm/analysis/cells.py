@@ -106,11 +106,11 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
         f"{name.removesuffix('_set')} {listed(map(named, first[name].unique()), ' or ', 8)}"
         for name in differing
     ]
-    name = (differing or ["COLUMN"])[0].removesuffix("_set")
-    value = named(first[differing[0]].iloc[0]).removesuffix(EMPTY) if differing else "VALUE"
+    name = differing[0].removesuffix("_set")
+    value = named(first[differing[0]].iloc[0]).removesuffix(EMPTY)
     raise ResultsError(
         f"several results for {', '.join(map(str, first.iloc[0][key]))}: "
-        f"{'; '.join(words) or 'the same setting twice'}; choose with --where {shlex.quote(f'{name}={value}')}"
+        f"{'; '.join(words)}; choose with --where {shlex.quote(f'{name}={value}')}"
     )
 
 

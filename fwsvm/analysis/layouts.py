@@ -244,9 +244,9 @@ def _notes(rows: Sequence[Row], ours: pd.DataFrame | None, names: Mapping[str, s
     notes = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if any(mark in one for one in marks)]
     notes += ["(n/m): n of m runs finished"] * any("/" in mark for mark in marks)
     labels = " ".join(names.values())
-    notes += [published.MADE_HERE] * (published.DAGGER in labels) + [FIRST_USE_NOTE] * (FIRST_USE in labels)
+    notes += [FIRST_USE_NOTE] * (FIRST_USE in labels)
     if ours is not None:
         weak = ours[ours["void"] != ""].to_dict("records")
         said = listed((f"{names[c['dataset']]}/{c['method']} ({c['void']})" for c in weak), "; ", 12)
-        notes += [f"§ weak guarantee for {said}"] * bool(weak) + published.smaller_than_published(ours)
+        notes += [f"§ weak guarantee for {said}"] * bool(weak) + published.unlike_published(ours)
     return notes

@@ -38,22 +38,24 @@ def short_names(datasets: Iterable[str]) -> dict[str, str]:
     short = {dataset: short_name(dataset) for dataset in datasets}
     counts = Counter(short.values())
     paths = {d for d, name in short.items() if counts[name] > 1 and not d.startswith("synthetic:")}
-    return distinct({d: middle_cut(d) if d in paths else name for d, name in short.items()})
+    names = distinct(middle_cut(d) if d in paths else name for d, name in short.items())
+    return dict(zip(short, names, strict=True))
 
 
 def method_names(methods: Iterable[str]) -> dict[str, str]:
     """Return what tables and pictures call each method, no two alike."""
-    return distinct({m: middle_cut(m, 36) for m in dict.fromkeys(methods)})
+    known = list(dict.fromkeys(methods))
+    return dict(zip(known, distinct(middle_cut(m, 36) for m in known), strict=True))
 
 
-def distinct(names: dict[str, str]) -> dict[str, str]:
-    """Return the names, with a number behind those that occurred before."""
+def distinct(names: Iterable[str], form: str = "{} ({})") -> list[str]:
+    """Return the names, with a number behind those that occurred before, be it in other case."""
     found: dict[str, str] = {}
-    for full, name in names.items():
+    for name in names:
         unlike = name
         number = 2
-        while unlike in found.values():
-            unlike = f"{name} ({number})"
+        while unlike.lower() in found:
+            unlike = form.format(name, number)
             number += 1
-        found[full] = unlike
-    return found
+        found[unlike.lower()] = unlike
+    return list(found.values())

@@ -109,7 +109,7 @@ def _missing(final: pd.DataFrame) -> str:
 
 def _tables(cells: pd.DataFrame) -> Iterator[str]:
     """Yield the tables of each experiment, or of several that fill a paper's; repeated notes stand below the last."""
-    for some, chosen in fitting_layouts(cells) if len(cells) else ():
+    for some, chosen in fitting_layouts(cells):
         yield f"<h3>{html.escape(', '.join(some['experiment'].unique()))}</h3>"
         try:
             drawn = [table for layout in chosen for table in layout.draw(some)]

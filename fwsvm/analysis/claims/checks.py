@@ -56,7 +56,7 @@ def better(
     *,
     or_equal: bool = False,
     within: float = 0.0,
-    except_on: Sequence[str] | None = None,
+    except_on: Sequence[str] = (),
 ) -> CheckResult | None:
     """Check that ``first`` beats ``second`` in a measure on all or most of the data sets.
 
@@ -71,9 +71,8 @@ def better(
         holds = gain.at_least(-1e-12 if or_equal else 1e-12)
         facts.append(Fact(view.title(dataset), value, holds if is_decided(mine, theirs) else None))
     what = f"{first} is {_RELATIONS[name][or_equal]} {second}"
-    where = except_on and [*map(title, except_on)]
     show = points if name == "accuracy" else three_digits
-    return conclude(what, facts, enough, show=show, of=len(on), exceptions=where)
+    return conclude(what, facts, enough, show=show, of=len(on), exceptions=map(title, except_on))
 
 
 @of_growth

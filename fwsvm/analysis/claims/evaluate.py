@@ -87,7 +87,7 @@ def _printed_view(paper: str, methods: tuple[str, ...]) -> View:
 
 def caveats(cells: pd.DataFrame) -> list[str]:
     """Return how these cells differ from the papers' runs: fewer rows, limits, other protocols, unfinished runs."""
-    found = published.smaller_than_published(cells)
+    found = published.unlike_published(cells)
     for protocol, here in cells[~cells["protocol"].isin([*AS_PRINTED, AS_RUN])].groupby("protocol"):
         found.append(
             f"{counted(len(here), 'cell')} of the protocol {protocol}, neither paper nor fw-svms: counted as printed "
@@ -95,8 +95,5 @@ def caveats(cells: pd.DataFrame) -> list[str]:
         )
     linear = cells.loc[cells["method"].isin(CLAIMS["glasmachers-same-solution"].methods), "dataset"]
     others = [published.title(name) for name in linear.unique() if name not in published.series("linear")]
-    found += [f"claims of Glasmachers and Dogan count problems that are not theirs: {listed(others)}"] * bool(
-        others
-    )
-    made = cells["dataset"].isin(published.made_here()).any()
-    return [*found, published.MADE_HERE] if made else found
+    said = f"claims of Glasmachers and Dogan count problems that are not theirs: {listed(others)}"
+    return found + [said] * bool(others)

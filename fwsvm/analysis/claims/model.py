@@ -70,12 +70,12 @@ def conclude(
     show: Callable[[float], str] = three_digits,
     of: int = 0,
     strict: bool = False,
-    exceptions: Iterable[str] | None = None,
+    exceptions: Iterable[str] = (),
 ) -> CheckResult | None:
     """Return whether all, most or any facts are as claimed, with their range and those that are not.
 
     Facts that are open are left out; if ``strict``, they leave the whole open unless the others decide. ``of`` is the
-    number of data sets of the claim. With ``exceptions`` just these must not be as claimed.
+    number of data sets of the claim. Just the ``exceptions`` must not be as claimed, where all others must.
     """
     each = list(facts)
     known = [fact for fact in each if fact.holds is not None]
@@ -84,9 +84,8 @@ def conclude(
     won = len(known) - len(lost)
     if not known or (strict and left and not (won if enough == "any" else lost)):
         return None
-    holds = {"all": not lost, "most": won > len(lost), "any": won > 0}[enough]
-    if exceptions is not None:
-        holds = {fact.where for fact in lost} == {fact.where for fact in known} & {*exceptions}
+    as_excepted = {fact.where for fact in lost} == {fact.where for fact in known} & {*exceptions}
+    holds = {"all": as_excepted, "most": won > len(lost), "any": won > 0}[enough]
     said = f"{what} in {won} of {len(known)} comparisons"
     said += f" (of the claim's {of} data sets)" if of not in {0, len(known)} else ""
     said += f": {show(min(fact.value for fact in known))} to {show(max(fact.value for fact in known))}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fwsvm.analysis.figures.convergence import draw_convergence
 from fwsvm.analysis.figures.means import draw_datasets, draw_series, draw_summary, draw_sweeps
 from fwsvm.analysis.figures.style import TRACED, Drawing, FigureData
+from fwsvm.analysis.names import distinct
 from fwsvm.errors import UsageError
 from fwsvm.plugins import entry_of
 
@@ -28,14 +29,10 @@ def draw(data: FigureData, names: Sequence[str] = ()) -> list[Drawing]:
     except ImportError:
         raise UsageError("drawing needs matplotlib: pip install 'fwsvm[plots]'") from None
     chosen = [entry_of(KINDS, "figure", name) for name in names or KINDS]
-    drawings: dict[str, Drawing] = {}
-    for drawing in (drawing for kind in chosen for drawing in kind(data)):
-        # a data set may be a path, or synthetic; labels have escapes
-        fit = re.sub(r"[^\w.-]+", "-", drawing.name).strip("-.")[:MAX_NAME]
-        name = fit
-        number = 2
-        while name.lower() in drawings:
-            name = f"{fit}-{number}"
-            number += 1
-        drawings[name.lower()] = drawing._replace(name=name, caption=drawing.caption.replace(r"\$", "$"))
-    return list(drawings.values())
+    drawings = [drawing for kind in chosen for drawing in kind(data)]
+    # a data set may be a path, or synthetic; labels have escapes
+    fit = (re.sub(r"[^\w.-]+", "-", drawing.name).strip("-.")[:MAX_NAME] for drawing in drawings)
+    return [
+        drawing._replace(name=name, caption=drawing.caption.replace(r"\$", "$"))
+        for drawing, name in zip(drawings, distinct(fit, "{}-{}"), strict=True)
+    ]

@@ -30,14 +30,7 @@ from fwsvm.analysis.figures.style import (
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.published import (
-    MADE_HERE,
-    made_here,
-    series,
-    smaller_than_published,
-    standing_in,
-    title,
-)
+from fwsvm.analysis.published import made_here, series, standing_in, title, unlike_published
 from fwsvm.analysis.reported import SETTING
 from fwsvm.errors import listed
 
@@ -219,8 +212,7 @@ def _notes(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]
     replaced = {*measured, *standing_in(measured).values()}
     lacking = [label for name, label in labels_of(cells).items() if name not in replaced]
     said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
-    said += smaller_than_published(known)
-    return said + [MADE_HERE] * bool(known["dataset"].isin(made_here()).any())
+    return said + unlike_published(known)
 
 
 def draw_summary(data: FigureData) -> Iterator[Drawing]:

@@ -122,9 +122,8 @@ def panels(
 
 
 def plain_label(text: str) -> str:
-    """Return a name as a label: escaped for matplotlib's mathematics, visible in legends, shortened."""
-    label = shortened(text, MAX_LABEL).replace("$", r"\$")
-    return f" {label}" if label.startswith("_") else label  # what begins so is left out of legends
+    """Return a name as a label: shortened, and escaped for matplotlib's mathematics."""
+    return shortened(text, MAX_LABEL).replace("$", r"\$")
 
 
 def labels_of(cells: pd.DataFrame) -> dict[str, str]:

@@ -20,10 +20,9 @@ from fwsvm.plugins import entry_of
 NUMBERS = (  # noqa: SIM905 - a list of names reads better unquoted
     "tolerance C rows test_accuracy test_accuracy_sd train_seconds train_seconds_sd steps"
 ).split()
-#: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
-DAGGER = "†"
+#: Explains, below tables and pictures, the mark of the names of data sets that are made here.
 MADE_HERE = (
-    f"{DAGGER} made here by seed, no published set: counted only in claims about growth with m and in those of "
+    "† made here by seed, no published set: counted only in claims about growth with m and in those of "
     "Glasmachers and Dogan"
 )
 
@@ -52,8 +51,8 @@ def in_order(datasets: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(datasets), key=lambda name: order.get(name, len(order)))
 
 
-def smaller_than_published(cells: pd.DataFrame) -> list[str]:
-    """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
+def unlike_published(cells: pd.DataFrame) -> list[str]:
+    """Return a sentence each on data sets with fewer training rows than the papers have, and on those made here."""
     printed = read_table("published/cells")
     sizes = pd.to_numeric(printed["rows"]).groupby(printed["dataset"]).last()
     rows = cells.groupby("dataset")["rows"].max()
@@ -62,7 +61,8 @@ def smaller_than_published(cells: pd.DataFrame) -> list[str]:
         for name in in_order(cells["dataset"])
         if rows[name] < sizes.get(name, 0)
     ]
-    return [f"fewer training rows than published: {', '.join(fewer)}"] if fewer else []
+    said = [f"fewer training rows than published: {', '.join(fewer)}"] * bool(fewer)
+    return said + [MADE_HERE] * bool(cells["dataset"].isin(made_here()).any())
 
 
 def series(name: str) -> list[str]:
