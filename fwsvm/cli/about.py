@@ -54,7 +54,7 @@ def facts_of(method: "Method") -> dict[str, Any]:
 
     family = FAMILIES[method.family]
     kinds = types_of(method.rule)
-    text, _, section = inspect.cleandoc(method.rule.__doc__ or "").partition("Parameters\n----------\n")
+    text, _, section = inspect.cleandoc(method.rule.__doc__ or "").partition("\n\nParameters\n----------\n")
     meanings: dict[str, str] = {}
     for names, meaning in re.findall(r"^(\S.*?) : (.*(?:\n .*)*)", section, re.MULTILINE):
         meanings |= dict.fromkeys(names.split(", "), " ".join(meaning.split()))
@@ -63,10 +63,12 @@ def facts_of(method: "Method") -> dict[str, Any]:
         "family": family.name,
         "paper": method.paper,
         "summary": method.summary,
-        "description": [" ".join(part.split()) for part in text.split("\n\n")[1:] if part.strip()],
+        "description": [" ".join(part.split()) for part in text.split("\n\n")[1:]],
         "tolerance": method.tolerance,
         "stops": method.stops,
-        "kernels": sorted(family.kernels or KERNELS),
+        "kernels": sorted(
+            name for name in family.kernels or KERNELS if not (family.divide and KERNELS[name].given)
+        ),
         "default_kernel": family.default_kernel,
         "multiclass": family.multiclass,
         "iteration_cap": family.iteration_cap,

@@ -109,9 +109,11 @@ def noise(tmp_path, monkeypatch):
     return tmp_path
 
 
+FAR = ("-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01")  # from the optimum, where it ends
+
+
 def test_train_says_what_the_rule_does_not_promise(noise):
-    options = ("-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "--json")
-    found = done("train", *options, "noisy")
+    found = done("train", *FAR, "--json", "noisy")
     told, said = json.loads(found.stdout), " ".join(found.stderr.split())
     assert told["status"] == "converged"
     assert told["relative_gap"] > 0.1
@@ -126,8 +128,7 @@ def test_cv_and_grid_and_table_say_it_too(noise):
     (noise / "grid.yaml").write_text(
         "name: void\ndatasets: [noisy]\nmethods: [swap-2o]\nC: 10000\ngamma: 20\nstop: meb\ntolerance: 0.01\n"
     )
-    options = ("-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01")
-    folds = done("cv", "--folds", "2", *options, "noisy")
+    folds = done("cv", "--folds", "2", *FAR, "noisy")
     assert "stopped by rule meb, possibly far from the optimum" in " ".join(folds.stdout.split())
     assert "converged" not in folds.stdout
     grid = done("grid", "grid.yaml", "--out", "out")

@@ -123,6 +123,7 @@ def test_cells_from_the_command_line(tmp_path):
     assert "accuracy" in done("cv", "--folds", "2", *cells, "wdbc").stdout
     refused = done("train", *cells, "--probability", "--model", tmp_path / "n", "wdbc", code=2)
     assert "cells has no probabilities" in refused.stderr
+    assert "precomputed" not in done("methods", "cells").stdout
     refused = done("train", "--method", "cells", "--param", "rows=0", "wdbc", code=2)
     assert "take more rows a cell" in refused.stderr
 
