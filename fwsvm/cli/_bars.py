@@ -48,7 +48,3 @@ class Bars(Progress):
         if task.description != label:
             self.reset(task.id, total=None, description=label, visible=True)
         self.update(task.id, total=None if done is None else 1.0, completed=done or 0.0, said=said)
-
-    def say(self, line: int, said: str) -> None:
-        """Show other words beside a bar."""
-        self.update(self.tasks[line].id, said=said)

@@ -74,7 +74,8 @@ class Display(contextlib.ExitStack):
             self.show(Phase.FETCH, part, what)
             return
         if self._bars is not None:
-            self._bars.say(PHASE, what if part is None else f"{what} {part:.0%}")
+            said = what if part is None else f"{what} {part:.0%}"
+            self._bars.update(self._bars.tasks[PHASE].id, said=said)
 
     def show(self, phase: str, done: float | None, said: str) -> None:
         """Show how far a phase is; without a terminal write a line, if the last one is some seconds ago."""

@@ -86,11 +86,13 @@ def scale(
         for text in libsvm_tools.scaled_text(X, table.labels, rule):
             stream.write(text)
             written += text.count(":")
-    denser = (
-        f"{written:,} values are not zero, {before:,} were before; where values are not negative and most of them "
-        "zero, use -l 0 rather than -l -1"
-    )
-    for notice in (*notices, *[denser] * (written > before)):
+    if written > before:
+        denser = (
+            f"{written:,} values are not zero, {before:,} were before; where values are not negative and most of them "
+            "zero, use -l 0 rather than -l -1"
+        )
+        notices += (denser,)
+    for notice in notices:
         note(f"warning: {notice}")
 
 
