@@ -51,8 +51,8 @@ def three_digits(value: float) -> str:
         return "0"
     if abs(value) >= 1e6 or abs(value) < 1e-3:
         return f"{value:.2e}"
-    digits = 2 - next(power for power in range(6, -4, -1) if abs(value) >= 0.9995 * 10.0**power)
-    return f"{value:.{max(0, digits)}f}"
+    power = int(f"{value:.2e}".partition("e")[2])
+    return f"{value:.{max(0, 2 - power)}f}"
 
 
 def plain(value: object) -> str:

@@ -37,10 +37,18 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> tup
     )
     kept = latest.sort_values("open", kind="stable").drop_duplicates("run_id").sort_index()
     configured: dict[str, Path] = {}  # by what an experiment sets, the first of those that are alike
+    of_experiment: dict[str, list[str]] = {}  # those by the experiment's name
     for path in (path for folder in folders for path in configurations(folder)):
         own = {key: value for key, value in settings(path).items() if key not in MACHINE_KEYS}
-        configured.setdefault(str(own), path)
-    mixed = [*_mixed(every), *_unlike([*configured.values()])]
+        if str(own) not in configured:
+            configured[str(own)] = path
+            of_experiment.setdefault(str(own.get("name")), []).append(str(path))
+    mixed = list(_mixed(every))
+    mixed += [
+        f"different configurations of {name}: {listed(some, ' and ')}"
+        for name, some in of_experiment.items()
+        if len(some) > 1
+    ]
     if mixed and not allow_mixed:
         raise ResultsError(
             f"{'; '.join(mixed)}; merge only what belongs together, or accept with --allow-mixed"
@@ -85,11 +93,3 @@ def _mixed(every: pd.DataFrame) -> Iterator[str]:
         if len(folders) > 1:
             each = (f"{str(value)[:12]} in {listed(some, ' and ')}" for value, some in folders.items())
             yield f"{what}: {listed(each)}"
-
-
-def _unlike(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield which of these configurations, no two alike, are of one experiment."""
-    names = pd.Series([str(settings(path).get("name")) for path in paths], dtype=object)
-    for name, places in names.groupby(names).groups.items():
-        if len(places) > 1:
-            yield f"different configurations of {name}: {listed((str(paths[each]) for each in places), ' and ')}"
