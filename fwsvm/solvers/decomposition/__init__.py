@@ -12,9 +12,9 @@ problems on working sets:
 3. Add K~_.W (b_new - b_old) to f at all rows.
 
 Kernel values of step 3 are used as they are computed and never stored: memory is that of the rows, a few vectors
-and one matrix, where methods that keep columns recompute most of them once they do not fit. A row enters some 12
-working sets of a tenth of the rows on cover type, 17 of a fourteenth, and 28 of a twentieth. Without the half that is
-kept the next working set undoes what the last one did.
+and one matrix, where methods that keep columns recompute most of them once they do not fit. A row enters some ten
+working sets of a tenth of the rows on cover type, and twice as many of a twentieth. Without the half that is kept the
+next working set undoes what the last one did.
 
 Kernel values are float32 and sums float64. Where the goal seems reached f is recomputed in float64 from scratch: that
 is the certificate, and where it misses the goal the run goes on from there, with float64 values if that did not help.
@@ -56,7 +56,7 @@ class Decomposition(NamedTuple):
 
     Parameters
     ----------
-    size : rows of a working set; 0 for a fourteenth of the rows, but 2,048 at least and 8,192 at most
+    size : rows of a working set; 0 for a tenth of the rows, but 2,048 at least and 8,192 at most
     """
 
     size: int = 0
