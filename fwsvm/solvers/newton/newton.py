@@ -128,8 +128,8 @@ class NewtonRun:
             self.ends = warm_start.ends
         # a little away from an optimum that Newton's method found most rows stay on their side
         at_once = bool(self.ends and self.ends[-1].newton)
-        self.warm = bool(self.ends)
-        self.swaps = 0 if at_once else swaps_left(simplex, warm=self.warm)  # to the next look at the gap
+        # steps of swap-2o to the next look at the gap
+        self.swaps = 0 if at_once else swaps_left(simplex, warm=bool(self.ends))
         m = len(problem.y)
         if not self.ends and m >= FEWEST_RANKED and not self.face.lack_of_room(m, resolved):
             self._begin_by_low_rank(np.random.default_rng(problem.stream))
@@ -142,7 +142,7 @@ class NewtonRun:
             taken = self.simplex.advance(min(steps, self.swaps))
             self.swaps -= taken
             if not self.swaps:
-                self.swaps = swaps_left(self.simplex, warm=self.warm)
+                self.swaps = swaps_left(self.simplex, warm=bool(self.ends))
             return taken
         if self.stuck:
             return 0
